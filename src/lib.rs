@@ -1,0 +1,32 @@
+//! `sago` asks whether a language model behaves the same when the same request is worded differently.
+//!
+//! The modules stand in the order of the pipeline; data flows from top to bottom and never back:
+//!
+//! | module | in | out |
+//! |---|---|---|
+//! | [`plan`] | TOML and flags | a validated plan of what will be run |
+//! | [`datasets`] | data set files and descriptors | sampled prompts |
+//! | [`variants`] | prompts | meaning-preserving variants |
+//! | [`model`] | weights, tokenizer, chat template | a batched decoder with scores and hidden states |
+//! | [`backend`] | variants of one prompt | responses, scores, hidden states |
+//! | [`measure`] | pairs of texts | similarity and mirroring |
+//! | [`store`] | everything above | Parquet tables of a run |
+//! | [`run`] | a plan | a complete run directory |
+//! | [`query`] | a run directory | derived tables, the Stability Generalization Score, SQL |
+//!
+//! [`error`] and [`draw`] (seeded draws) serve all of them; [`cli`] is the command line over the library.
+
+pub mod backend;
+pub mod cli;
+pub mod datasets;
+pub mod draw;
+pub mod error;
+pub mod measure;
+pub mod model;
+pub mod plan;
+pub mod query;
+pub mod run;
+pub mod store;
+pub mod variants;
+
+pub use error::{Error, Result};

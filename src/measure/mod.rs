@@ -1,0 +1,1 @@
+//! Measures: similarity of texts, and mirroring.

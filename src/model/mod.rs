@@ -1,0 +1,1 @@
+//! Models: weights, tokenizer, chat template, and the batched decoder.

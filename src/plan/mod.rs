@@ -1,0 +1,1 @@
+//! Plan: TOML and flags become what will be run.

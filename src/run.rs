@@ -1,0 +1,1 @@
+//! Run: carries out a plan.
