@@ -1,1 +1,90 @@
 //! The command line, a file a command.
+//!
+//! In: arguments. Out: results on stdout, progress and messages on stderr, and an exit code.
+//! Exit codes: 0 done; 1 done, but rows failed; 2 bad input, or it could not be done; 3 a check did not hold.
+
+mod analyze;
+mod progress;
+mod run;
+mod sql;
+mod variants;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::{Error, Result};
+
+/// How a command ended, where nothing went wrong altogether.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Done {
+    /// All of it.
+    All,
+    /// All of it, but some rows hold errors.
+    WithFailedRows,
+    /// A check or gate did not hold.
+    CheckFailed,
+}
+
+/// Measures how stable a language model's behaviour is when the same request is worded differently.
+#[derive(Debug, Parser)]
+#[command(
+    name = "sago",
+    version,
+    after_help = "Exit codes: 0 done; 1 done, but rows failed; 2 bad input, or it could not be done; 3 a check did not hold.\n\n\
+                  Examples:\n  \
+                  sago run --preset quick --out runs/first      variants, model, Parquet, SGS: the whole job\n  \
+                  sago variants \"Who wrote Dracula?\"            see how a prompt is reworded\n  \
+                  sago sql runs/first -c \"select * from sgs_model\""
+)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Reword prompts, run models over them, and write every output to Parquet
+    Run(Box<run::Run>),
+    /// Show how a prompt is reworded
+    Variants(variants::Variants),
+    /// Compute deltas, instability, SGS and tests of a run
+    Analyze(analyze::Analyze),
+    /// Ask SQL of a run, or of plain files
+    Sql(sql::Sql),
+}
+
+impl Arguments {
+    /// Carries out the command.
+    ///
+    /// # Errors
+    /// Whatever kept it from being done; the exit code is then 2.
+    pub fn carry_out(self) -> Result<Done> {
+        match self.command {
+            Command::Run(run) => run.carry_out(),
+            Command::Variants(variants) => variants.carry_out(),
+            Command::Analyze(analyze) => analyze.carry_out(),
+            Command::Sql(sql) => sql.carry_out(),
+        }
+    }
+}
+
+impl From<Done> for ExitCode {
+    fn from(done: Done) -> Self {
+        ExitCode::from(match done {
+            Done::All => 0,
+            Done::WithFailedRows => 1,
+            Done::CheckFailed => 3,
+        })
+    }
+}
+
+/// Writes to stdout.
+///
+/// # Errors
+/// Stdout can't be written.
+fn print(text: &str) -> Result<()> {
+    use std::io::Write;
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::io("write", "stdout"))
+}

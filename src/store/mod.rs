@@ -1,3 +1,11 @@
 //! Store: the Parquet tables of a run, written as work completes.
+//!
+//! In: rows of the tables in [`schema`]. Out: a run directory whose every file is whole.
+//! Files appear by write-to-temporary, fsync, rename; a reader never sees half a file.
 
+pub mod files;
+pub mod manifest;
+pub mod part;
+pub mod rows;
+pub mod run_dir;
 pub mod schema;

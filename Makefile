@@ -1,0 +1,57 @@
+# The two commands that matter: `make demo` and `make test`. Both set up what they need and say so.
+CARGO  ?= cargo
+OUT    ?= runs/demo
+VENV   ?= .venv
+# Official data set files, for `make test-data`; the tests pass without them.
+DATA   ?=
+
+.PHONY: demo test test-data test-readers test-full-disk bench docs check setup models help
+
+help:
+	@echo "make demo            run the whole job on a small real model (minutes on two cores)"
+	@echo "make test            run the tests"
+	@echo "make docs            build the API documentation"
+	@echo "make bench           measure speed and memory beside transformers (installs torch in $(VENV)-bench)"
+	@echo "make check           format, clippy and documentation, as CI runs them"
+	@echo "make test-data DATA=DIR    test the loaders on the official data set files"
+	@echo "make test-readers    open a run in pandas, Polars and DuckDB (installs them in $(VENV))"
+	@echo "make test-full-disk  fill a small file system (needs root)"
+
+setup:
+	@scripts/setup.sh
+
+models: setup
+	@scripts/fetch-models.sh
+
+demo: models
+	@echo "demo: compiling (minutes the first time), then running the quick preset into $(OUT)" >&2
+	@$(CARGO) build --locked
+	@$(CARGO) run --locked --quiet -- run --preset quick --out $(OUT)
+	@echo "demo: the tables are in $(OUT); try: cargo run -q -- sql $(OUT) -c \"select * from sgs_model\"" >&2
+
+test: models
+	$(CARGO) test --locked
+
+test-data: models
+	@test -n "$(DATA)" || { echo "say DATA=DIR, the folder of the official files" >&2; exit 2; }
+	SAGO_DATA_DIR="$(abspath $(DATA))" $(CARGO) test --locked --test official_files
+
+test-readers: models
+	@test -x $(VENV)/bin/python || { echo "readers: installing pandas, Polars and DuckDB in $(VENV)" >&2; python3 -m venv $(VENV); }
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/readers/requirements.txt
+	@$(CARGO) build --locked
+	$(VENV)/bin/python tests/readers/check.py "$$($(CARGO) run --locked --quiet -- --version >/dev/null && echo $${CARGO_TARGET_DIR:-target}/debug/sago)"
+
+test-full-disk: models
+	@$(CARGO) build --locked
+	scripts/full-disk.sh "$${CARGO_TARGET_DIR:-target}/debug/sago"
+
+bench: models
+	@scripts/bench.sh
+
+docs:
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps
+
+check: docs
+	$(CARGO) fmt --all -- --check
+	$(CARGO) clippy --locked --all-targets -- -D warnings

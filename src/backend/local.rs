@@ -1,0 +1,165 @@
+//! Local backend: a candle model on this machine.
+//!
+//! In: wordings. Out: answers with scores and hidden states. Identical prompts are computed once and share the result.
+
+use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
+
+use super::{Answer, Backend, Effort, Forced, Response};
+use crate::Result;
+use crate::model::{Answers, Job, Model, Rendered, Settings};
+use crate::plan::GenerationPlan;
+use crate::variants::Variant;
+
+/// A loaded model with the settings that change how it runs, not what it says.
+#[derive(Debug)]
+pub struct Local {
+    model: Model,
+    escape_special_tokens: bool,
+    batch: usize,
+}
+
+impl Local {
+    /// Wraps a loaded model; `batch` is the most sequences in flight.
+    pub fn new(model: Model, escape_special_tokens: bool, batch: usize) -> Self {
+        Local { model, escape_special_tokens, batch }
+    }
+}
+
+/// Prompts without repetition, and where each wording's prompt stands among them.
+#[derive(Default)]
+struct Distinct {
+    prompts: Vec<Vec<u32>>,
+    /// None where the wording has no prompt that can run.
+    place: Vec<Option<usize>>,
+}
+
+impl Distinct {
+    fn of(rendered: &[Result<Rendered, String>]) -> Distinct {
+        let mut seen: HashMap<&[u32], usize> = HashMap::new();
+        let mut distinct = Distinct::default();
+        for prompt in rendered {
+            distinct.place.push(prompt.as_ref().ok().map(|r| {
+                *seen.entry(&r.token_ids).or_insert_with(|| {
+                    distinct.prompts.push(r.token_ids.clone());
+                    distinct.prompts.len() - 1
+                })
+            }));
+        }
+        distinct
+    }
+
+    fn place(&self, wording: usize) -> Option<usize> {
+        self.place.get(wording).copied().flatten()
+    }
+}
+
+impl Backend for Local {
+    fn answer(
+        &self,
+        wordings: &[&Variant],
+        baselines: &[Option<usize>],
+        generation: &GenerationPlan,
+        stop: &AtomicBool,
+    ) -> Result<(Vec<Answer>, Effort)> {
+        let rendered: Vec<Result<Rendered, String>> =
+            wordings.iter().map(|w| self.prompt(w.text.as_deref().unwrap_or_default(), generation)).collect();
+        let distinct = Distinct::of(&rendered);
+        // (wording's prompt, baseline's prompt), each once; several wordings may share one.
+        let mut forced: Vec<(usize, usize)> = Vec::new();
+        let pair = |wording: usize| {
+            let baseline = baselines.get(wording).copied().flatten()?;
+            Some((distinct.place(wording)?, distinct.place(baseline)?))
+        };
+        for p in (0..wordings.len()).filter_map(pair) {
+            if !forced.contains(&p) {
+                forced.push(p);
+            }
+        }
+        let mut answers = Vec::with_capacity(wordings.len() * generation.repeats);
+        let mut effort = Effort::default();
+        for repeat in 0..generation.repeats {
+            let first = repeat == 0;
+            let draw_keys = draw_keys(wordings, &distinct, repeat);
+            let made = self.model.answer(
+                &Job {
+                    prompts: &distinct.prompts,
+                    forced: if first { &forced } else { &[] },
+                    draw_keys: &draw_keys,
+                    hidden: first,
+                    settings: Settings {
+                        max_new_tokens: generation.max_new_tokens,
+                        temperature: generation.temperature,
+                        top_p: generation.top_p,
+                        seed: generation.seed,
+                        batch: self.batch,
+                    },
+                },
+                stop,
+            )?;
+            effort.add(&made.effort);
+            let texts = made.generations.iter().map(|g| self.model.decode(&g.token_ids)).collect::<Result<Vec<_>>>()?;
+            for (wording, prompt) in rendered.iter().enumerate() {
+                let mut answer = Answer { wording, repeat, ..Answer::default() };
+                match prompt {
+                    Ok(prompt) => {
+                        answer.prompt_token_ids = Some(prompt.token_ids.clone());
+                        answer.special_text = prompt.special_text;
+                    }
+                    Err(why) => answer.error = Some(why.clone()),
+                }
+                if let Some(place) = distinct.place(wording) {
+                    answer.response = response(&made, &texts, place);
+                    answer.hidden = made.hidden.get(place).cloned();
+                    let wanted = pair(wording).and_then(|p| forced.iter().position(|f| *f == p));
+                    answer.forced = wanted.and_then(|i| made.forced.get(i)).map(|f| Forced {
+                        target_token_ids: f.target.clone(),
+                        logprobs: f.logprobs.clone(),
+                        entropies: f.entropies.clone(),
+                        jsds: f.jsds.clone(),
+                    });
+                }
+                answers.push(answer);
+            }
+        }
+        Ok((answers, effort))
+    }
+
+    fn device(&self) -> &str {
+        "cpu"
+    }
+}
+
+impl Local {
+    /// The prompt of a wording, or why it can't run.
+    fn prompt(&self, text: &str, generation: &GenerationPlan) -> Result<Rendered, String> {
+        let rendered = self
+            .model
+            .render(text, generation.system_prompt.as_deref(), self.escape_special_tokens)
+            .map_err(|e| e.to_string())?;
+        self.model.fits(rendered.token_ids.len(), generation.max_new_tokens)?;
+        Ok(rendered)
+    }
+}
+
+/// What each distinct prompt's draws depend on: the prompt's key, the first wording that has it, and the repeat.
+fn draw_keys(wordings: &[&Variant], distinct: &Distinct, repeat: usize) -> Vec<Vec<String>> {
+    let key = |prompt: usize| {
+        let holder = (0..wordings.len()).find(|&w| distinct.place(w) == Some(prompt));
+        holder.and_then(|w| wordings.get(w)).map_or_else(Vec::new, |w| {
+            vec![w.dataset.clone(), w.prompt_id.clone(), w.text.clone().unwrap_or_default(), repeat.to_string()]
+        })
+    };
+    (0..distinct.prompts.len()).map(key).collect()
+}
+
+fn response(made: &Answers, texts: &[String], place: usize) -> Option<Response> {
+    let generation = made.generations.get(place)?;
+    Some(Response {
+        text: texts.get(place)?.clone(),
+        token_ids: generation.token_ids.clone(),
+        finish_reason: generation.finish.name(),
+        logprobs: generation.logprobs.clone(),
+        entropies: generation.entropies.clone(),
+    })
+}

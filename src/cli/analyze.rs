@@ -1,0 +1,32 @@
+//! `sago analyze`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{Done, print};
+use crate::{Result, query};
+
+/// Compute deltas, instability, SGS and tests of a run
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  sago analyze runs/first        writes runs/first/analysis/*.parquet and prints the SGS table")]
+pub struct Analyze {
+    /// Directory of the run
+    run: PathBuf,
+    /// Only the SGS table, not what was written
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+impl Analyze {
+    pub fn carry_out(self) -> Result<Done> {
+        for made in query::analyze(&self.run)? {
+            if !self.quiet {
+                eprintln!("{:28} {:9} rows {:7.2} s", made.name, made.rows, made.seconds);
+            }
+        }
+        print(&query::sgs_table(&self.run)?)?;
+        Ok(Done::All)
+    }
+}

@@ -1,0 +1,95 @@
+//! Progress on stderr: a bar with rate and time left; plain lines now and then where stderr is no terminal.
+
+use std::io::IsTerminal;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::run::Progress;
+
+/// Between plain lines.
+const PLAIN_EVERY: Duration = Duration::from_secs(15);
+
+/// Draws a run's progress on stderr.
+#[derive(Debug)]
+pub struct Stderr {
+    quiet: bool,
+    bar: Mutex<Option<Bar>>,
+}
+
+#[derive(Debug)]
+struct Bar {
+    bar: ProgressBar,
+    what: String,
+    started: Instant,
+    done_before: u64,
+    said: Instant,
+}
+
+impl Stderr {
+    /// Progress that says nothing where `quiet`.
+    pub fn new(quiet: bool) -> Self {
+        Stderr { quiet, bar: Mutex::new(None) }
+    }
+
+    fn with_bar(&self, f: impl FnOnce(&mut Option<Bar>)) {
+        if !self.quiet
+            && let Ok(mut bar) = self.bar.lock()
+        {
+            f(&mut bar);
+        }
+    }
+}
+
+impl Progress for Stderr {
+    fn say(&self, text: &str) {
+        self.with_bar(|bar| match bar {
+            Some(b) => b.bar.suspend(|| eprintln!("{text}")),
+            None => eprintln!("{text}"),
+        });
+    }
+
+    fn begin(&self, what: &str, total: u64, done: u64) {
+        self.with_bar(|slot| {
+            let style = "{msg} {wide_bar} {pos}/{len} wordings, {per_sec}, {eta} left";
+            let bar = ProgressBar::new(total).with_message(what.to_string());
+            if let Ok(style) = ProgressStyle::with_template(style) {
+                bar.set_style(style);
+            }
+            if done > 0 {
+                eprintln!("{what}: {done} of {total} wordings were done before");
+            }
+            bar.set_position(done);
+            bar.reset_eta();
+            bar.tick();
+            let now = Instant::now();
+            *slot = Some(Bar { bar, what: what.to_string(), started: now, done_before: done, said: now });
+        });
+    }
+
+    fn advance(&self, wordings: u64) {
+        self.with_bar(|slot| {
+            let Some(b) = slot else { return };
+            b.bar.inc(wordings);
+            if !std::io::stderr().is_terminal() && b.said.elapsed() >= PLAIN_EVERY {
+                b.said = Instant::now();
+                let (done, total) = (b.bar.position(), b.bar.length().unwrap_or(0));
+                let rate = (done - b.done_before) as f64 / b.started.elapsed().as_secs_f64();
+                let left = Duration::from_secs_f64((total.saturating_sub(done)) as f64 / rate.max(1e-9));
+                let left = indicatif::HumanDuration(Duration::from_secs(left.as_secs()));
+                eprintln!("{}: {done}/{total} wordings, {rate:.1} a second, {left} left", b.what);
+            }
+        });
+    }
+
+    fn end(&self) {
+        self.with_bar(|slot| {
+            if let Some(b) = slot.take() {
+                b.bar.finish_and_clear();
+                let (done, seconds) = (b.bar.position(), b.started.elapsed().as_secs_f64());
+                eprintln!("{}: {done} wordings done, {:.0} s", b.what, seconds);
+            }
+        });
+    }
+}

@@ -1,0 +1,200 @@
+//! `sago run`.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clap::Args;
+
+use super::progress::Stderr;
+use super::{Done, print};
+use crate::plan::config::{self, Config, Layers};
+use crate::plan::{self, Said};
+use crate::run::{self, Execution, Outcome, Progress};
+use crate::{Error, Result, query};
+
+/// Reword prompts, run models over them, and write every output to Parquet
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  sago run --preset quick --out runs/first          the demo model on starter prompts, in minutes
+  sago run --preset paper --model llama.gguf --out runs/llama
+  sago run study.toml --dry-run                     what it comes to: rows, bytes
+  sago run --model demo --dataset alpaca=alpaca.json --prompts 4 --out runs/alpaca
+
+Flags win over the study file, the study file wins over the preset.
+A directory that holds a part of the same run is gone on with; Ctrl-C stops and keeps what is complete.")]
+pub struct Run {
+    /// A study file (TOML)
+    study: Option<PathBuf>,
+    /// Settings to start from: paper, quick
+    #[arg(long)]
+    preset: Option<String>,
+    /// Directory of the run
+    #[arg(long, short, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// A GGUF file, or demo; may be given several times
+    #[arg(long, value_name = "PATH")]
+    model: Vec<String>,
+    /// A data set, with a file to read it from; may be given several times
+    #[arg(long, value_name = "NAME[=FILE]")]
+    dataset: Vec<String>,
+    /// Prompts per data set
+    #[arg(long, short = 'n', value_name = "N", allow_negative_numbers = true)]
+    prompts: Option<i64>,
+    /// Seed of sampling and of the variants
+    #[arg(long, allow_negative_numbers = true)]
+    seed: Option<i64>,
+    /// Subtypes of variants, separated by commas: politeness, spacing, punctuation, casing, length, form
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    subtypes: Vec<String>,
+    /// A file of your own paraphrases (CSV, TSV or JSONL)
+    #[arg(long, value_name = "FILE")]
+    paraphrases: Option<PathBuf>,
+    /// Most new tokens of a response
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    max_new_tokens: Option<i64>,
+    /// Temperature; 0 is greedy
+    #[arg(long, allow_negative_numbers = true)]
+    temperature: Option<f64>,
+    /// Nucleus to sample from
+    #[arg(long, allow_negative_numbers = true)]
+    top_p: Option<f64>,
+    /// System turn before every prompt
+    #[arg(long, value_name = "TEXT")]
+    system_prompt: Option<String>,
+    /// How often each prompt is asked
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    repeats: Option<i64>,
+    /// Encoder of BERTScore: minilm, none, or a folder
+    #[arg(long)]
+    encoder: Option<String>,
+    /// Layers whose hidden states are kept: all, none, or numbers separated by commas
+    #[arg(long, value_name = "LAYERS")]
+    activations: Option<String>,
+    /// Most wordings in one batch; changes speed and memory, not the rows
+    #[arg(long, value_name = "N", default_value_t = 96)]
+    batch: usize,
+    /// Say what would be run, and stop
+    #[arg(long)]
+    dry_run: bool,
+    /// No progress on stderr
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+impl Run {
+    pub fn carry_out(self) -> Result<Done> {
+        let mut config = self.flags()?;
+        if let Some(path) = &self.study {
+            config = config.over(config::read(path)?);
+        }
+        if self.batch == 0 {
+            return Err(Error::input("--batch 0 is impossible").key("--batch").expected("at least 1").into());
+        }
+        let study = plan::settle(config)?;
+        if self.dry_run {
+            print(&plan::describe(&study))?;
+            return Ok(Done::All);
+        }
+        let Some(out) = &self.out else {
+            return Err(Error::input("where should the run go?").key("--out").fix("say --out runs/NAME").into());
+        };
+        let progress = Stderr::new(self.quiet);
+        if study.plan.datasets.iter().any(|d| d.sha256.is_none()) {
+            progress.say("note: some data sets run on sago's own starter prompts; give files with --dataset NAME=FILE");
+        }
+        let stop = stop_on_ctrl_c()?;
+        let outcome = run::run(&study, out, Execution { batch: self.batch, stop: &stop }, &progress)?;
+        let failed_rows = match outcome {
+            Outcome::AlreadyComplete => {
+                progress.say(&format!("{} is complete; nothing to do", out.display()));
+                None
+            }
+            Outcome::Completed { failed_rows, timing } => {
+                progress.say(&timing.to_string());
+                Some(failed_rows)
+            }
+        };
+        if failed_rows.is_some() || !query::is_analyzed(out) {
+            progress.say("analyzing");
+            query::analyze(out)?;
+        }
+        print(&query::sgs_table(out)?)?;
+        match failed_rows {
+            Some(n) if n > 0 => {
+                progress.say(&format!("{n} rows failed; see the column error of the table generations"));
+                Ok(Done::WithFailedRows)
+            }
+            _ => Ok(Done::All),
+        }
+    }
+
+    /// The flags as a config.
+    fn flags(&self) -> Result<Config> {
+        let mut config = Config {
+            preset: said("--preset", &self.preset),
+            seed: said("--seed", &self.seed),
+            prompts: said("--prompts", &self.prompts),
+            ..Config::default()
+        };
+        config.generation.max_new_tokens = said("--max-new-tokens", &self.max_new_tokens);
+        config.generation.temperature = said("--temperature", &self.temperature);
+        config.generation.top_p = said("--top-p", &self.top_p);
+        config.generation.seed = None;
+        config.generation.system_prompt = said("--system-prompt", &self.system_prompt);
+        config.generation.repeats = said("--repeats", &self.repeats);
+        config.variants.paraphrases = said("--paraphrases", &self.paraphrases);
+        if !self.subtypes.is_empty() {
+            config.variants.subtypes = Some(self.subtypes.iter().map(|s| Said::flag("--subtypes", s.clone())).collect());
+        }
+        config.measure.encoder = said("--encoder", &self.encoder);
+        config.store.activations = self.activations.as_deref().map(layers).transpose()?;
+        config.model = self.model.iter().map(|path| model(path)).collect();
+        config.dataset = self.dataset.iter().map(|entry| dataset(entry)).collect();
+        Ok(config)
+    }
+}
+
+fn said<T: Clone>(flag: &str, value: &Option<T>) -> Option<Said<T>> {
+    value.clone().map(|v| Said::flag(flag, v))
+}
+
+fn model(path: &str) -> config::Model {
+    config::Model { name: None, path: Said::flag("--model", path.to_string()), escape_special_tokens: None }
+}
+
+fn dataset(entry: &str) -> config::Dataset {
+    let (name, path) = match entry.split_once('=') {
+        Some((name, path)) => (name, Some(Said::flag("--dataset", PathBuf::from(path)))),
+        None => (entry, None),
+    };
+    config::Dataset {
+        name: Said::flag("--dataset", name.to_string()),
+        path,
+        prompts: None,
+        prompt: None,
+        input: None,
+        answers: None,
+        id: None,
+        category: None,
+    }
+}
+
+fn layers(text: &str) -> Result<Said<Layers>> {
+    let numbers: Option<Vec<i64>> = text.split(',').map(|n| n.trim().parse().ok()).collect();
+    Ok(Said::flag("--activations", numbers.map_or_else(|| Layers::Word(text.to_string()), Layers::List)))
+}
+
+/// A flag that Ctrl-C and a termination signal raise; a second one ends the process.
+fn stop_on_ctrl_c() -> Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let raised = Arc::clone(&stop);
+    ctrlc::set_handler(move || {
+        if raised.swap(true, Ordering::Relaxed) {
+            std::process::exit(2);
+        }
+        eprintln!("\nstopping after the current step; what is complete is kept (again: stop at once)");
+    })
+    .map_err(|e| Error::io("listen for", "Ctrl-C")(std::io::Error::other(e)))?;
+    Ok(stop)
+}

@@ -1,0 +1,199 @@
+//! Sources: what a study names (models, data sets, encoder) is found, checked and hashed.
+//!
+//! In: entries of a config. Out: their parts of the plan, sampled prompts, and files to open.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use super::config::{self, Config, Layers};
+use super::{DatasetPlan, GenerationPlan, ModelPlan, Said};
+use crate::datasets::{self, Origin, Prompt};
+use crate::measure::bertscore::BertScorer;
+use crate::model::{self, Model};
+use crate::{Error, Result};
+
+/// Prompts a data set, where nothing is said: the study's.
+const PROMPTS: i64 = 16;
+/// Word for the demo model.
+const DEMO: &str = "demo";
+
+/// Loads and samples every data set.
+///
+/// # Errors
+/// None is given, a name stands twice, a file can't be used, or N is impossible.
+pub fn datasets(config: &Config, seed: u64) -> Result<(Vec<DatasetPlan>, Vec<Vec<Prompt>>)> {
+    if config.dataset.is_empty() {
+        let known = datasets::descriptors()?.iter().map(|d| d.name.as_str()).collect::<Vec<_>>();
+        return Err(Error::input("no data set is given")
+            .expected(known.join(", ") + ", or a file of your own")
+            .fix("add [[dataset]] with a name to the study file, or --dataset NAME, or --preset quick")
+            .into());
+    }
+    let mut names = BTreeSet::new();
+    let mut plans = Vec::new();
+    let mut prompts = Vec::new();
+    for entry in &config.dataset {
+        slug(&entry.name, "dataset.name")?;
+        if !names.insert(entry.name.value.clone()) {
+            let error = entry.name.wrong("dataset.name", format!("data set {} is given twice", entry.name.value));
+            return Err(error.fix("give each a name of its own").into());
+        }
+        let n = match entry.prompts.as_ref().or(config.prompts.as_ref()) {
+            Some(said) => super::settle::whole(said, "prompts", 1)?,
+            None => PROMPTS as usize,
+        };
+        let loaded = datasets::load(&spec(entry))?;
+        let rows = loaded.prompts.len();
+        let sampled = datasets::sample(loaded.prompts, n, seed)?;
+        let (source, sha256, layout) = match loaded.origin {
+            Origin::Starter => ("starter".to_string(), None, None),
+            Origin::File { path, sha256, layout } => (file_name(&path), Some(sha256), Some(layout)),
+        };
+        plans.push(DatasetPlan {
+            name: entry.name.value.clone(),
+            source,
+            sha256,
+            layout,
+            licence: datasets::descriptor(&entry.name.value).ok().map(|d| d.licence.clone()),
+            rows,
+            prompt_ids: sampled.iter().map(|p| p.prompt_id.clone()).collect(),
+        });
+        prompts.push(sampled);
+    }
+    Ok((plans, prompts))
+}
+
+fn spec(entry: &config::Dataset) -> datasets::Spec {
+    let column = |said: &Option<Said<String>>| said.as_ref().map(|s| s.value.clone());
+    datasets::Spec {
+        name: entry.name.value.clone(),
+        path: entry.path.as_ref().map(|p| p.value.clone()),
+        columns: datasets::Columns {
+            prompt: column(&entry.prompt),
+            input: column(&entry.input),
+            answers: column(&entry.answers),
+            id: column(&entry.id),
+            category: column(&entry.category),
+        },
+    }
+}
+
+/// Finds and hashes every model.
+///
+/// # Errors
+/// None is given, a name stands twice, or a file is not a model that can run.
+pub fn models(entries: &[config::Model], generation: &GenerationPlan) -> Result<(Vec<ModelPlan>, Vec<PathBuf>)> {
+    if entries.is_empty() {
+        return Err(Error::input("no model is given")
+            .expected("the path of a GGUF file, or demo")
+            .fix("add [[model]] with a path to the study file, or --model PATH, or --model demo")
+            .into());
+    }
+    let mut names = BTreeSet::new();
+    let mut plans = Vec::new();
+    let mut paths = Vec::new();
+    for entry in entries {
+        let path = match entry.path.value.as_str() {
+            DEMO => model::cache_dir::demo_model()?,
+            path => PathBuf::from(path),
+        };
+        let name = match &entry.name {
+            Some(said) => slug(said, "model.name")?,
+            None => slug_of(&path),
+        };
+        if !names.insert(name.clone()) {
+            let error = entry.path.wrong("model.path", format!("two models are named {name}"));
+            return Err(error.fix("give each [[model]] a name of its own").into());
+        }
+        let info = Model::inspect(&name, &path)?;
+        if generation.max_new_tokens >= info.context {
+            return Err(Error::input(format!("{} new tokens do not fit model {name}", generation.max_new_tokens))
+                .key("generation.max_new_tokens")
+                .expected(format!("less than its context of {} tokens, which the prompt takes part of", info.context))
+                .into());
+        }
+        plans.push(ModelPlan {
+            name,
+            family: info.family,
+            weights_sha256: info.weights_sha256,
+            tokenizer_sha256: info.tokenizer_sha256,
+            template_sha256: info.template_sha256,
+            dtype: info.dtype,
+            device: "cpu".to_string(),
+            layers: info.layers,
+            parameters: info.parameters,
+            vocabulary: info.vocabulary,
+            context: info.context,
+            width: info.width,
+            escape_special_tokens: entry.escape_special_tokens.as_ref().is_some_and(|s| s.value),
+        });
+        paths.push(path);
+    }
+    Ok((plans, paths))
+}
+
+/// Loads the scorer of BERTScore; None where the user wants none.
+///
+/// # Errors
+/// The encoder is not there or broken, or the layer is impossible.
+pub fn scorer(said: &config::Measure) -> Result<Option<BertScorer>> {
+    let layer = said.layer.as_ref().map(|s| super::settle::whole(s, "measure.layer", 1)).transpose()?;
+    let dir = match said.encoder.as_ref().map(|s| (s, s.value.as_str())) {
+        Some((_, "none")) => return Ok(None),
+        None | Some((_, "minilm")) => model::cache_dir::demo_encoder()?,
+        Some((said, dir)) if !Path::new(dir).is_dir() => {
+            let error = said.wrong("measure.encoder", format!("there is no folder {dir}"));
+            let files = "minilm, none, or a folder with config.json, tokenizer.json and model.safetensors";
+            return Err(error.expected(files).into());
+        }
+        Some((_, dir)) => PathBuf::from(dir),
+    };
+    BertScorer::load(&dir, layer).map(Some)
+}
+
+/// Layers whose vectors are kept; None for all.
+///
+/// # Errors
+/// A word other than `all` and `none`, or a layer that a model does not have.
+pub fn layers(said: &Said<Layers>, models: &[ModelPlan]) -> Result<Option<Vec<usize>>> {
+    const KEY: &str = "store.activations";
+    let list = match &said.value {
+        Layers::Word(word) if word == "all" => return Ok(None),
+        Layers::Word(word) if word == "none" => return Ok(Some(Vec::new())),
+        Layers::Word(word) => {
+            let error = said.wrong(KEY, format!("\"{word}\" is not a choice of layers"));
+            return Err(error.expected("all, none, or a list of layer numbers").into());
+        }
+        Layers::List(list) => list,
+    };
+    let last = models.iter().map(|m| m.layers).min().unwrap_or(0);
+    let layer = |&layer: &i64| {
+        usize::try_from(layer).ok().filter(|&l| l <= last).ok_or_else(|| {
+            let error = said.wrong(KEY, format!("there is no layer {layer}"));
+            Error::from(error.expected(format!("0 (the embedding output) to {last} (after the final norm)")))
+        })
+    };
+    Ok(Some(list.iter().map(layer).collect::<Result<BTreeSet<_>>>()?.into_iter().collect()))
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+/// A name that is safe as a folder's name and in SQL text.
+fn slug(said: &Said<String>, key: &str) -> Result<String> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    if said.value.is_empty() || !said.value.chars().all(fits) || said.value.starts_with('.') {
+        let error = said.wrong(key, format!("\"{}\" can't be a name", said.value));
+        return Err(error.expected("letters, digits, `.`, `_` and `-`, not starting with `.`").into());
+    }
+    Ok(said.value.clone())
+}
+
+fn slug_of(path: &Path) -> String {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let name: String =
+        stem.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' }).collect();
+    let name = name.trim_start_matches('.');
+    if name.is_empty() { "model".to_string() } else { name.to_string() }
+}

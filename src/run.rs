@@ -1,1 +1,0 @@
-//! Run: carries out a plan.

@@ -1,0 +1,212 @@
+//! Run: carries out a plan.
+//!
+//! In: a [`Study`] and a directory. Out: a complete run directory, or as much of it as was done when it stopped.
+//! What is done already is not done again.
+
+mod progress;
+mod timing;
+mod unit;
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+pub use progress::{Progress, Silent};
+pub use timing::Timing;
+
+use crate::backend::local::Local;
+use crate::model::Model;
+use crate::plan::{Plan, Study};
+use crate::store::manifest::Manifest;
+use crate::store::rows::{Cell, Rows};
+use crate::store::run_dir::RunDir;
+use crate::variants::{ValidityRule, Variant, apply_validity};
+use crate::{Error, Result};
+
+/// How a run goes about its work; nothing here changes a row.
+#[derive(Debug, Clone, Copy)]
+pub struct Execution<'a> {
+    /// Most sequences in one batch.
+    pub batch: usize,
+    /// Raised when the user asks to stop.
+    pub stop: &'a AtomicBool,
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub enum Outcome {
+    /// There was nothing left to do.
+    AlreadyComplete,
+    /// It is complete now.
+    Completed {
+        /// Rows of `generations` that hold an error.
+        failed_rows: u64,
+        /// Where the time went.
+        timing: Timing,
+    },
+}
+
+/// Carries out `study` in `out`, or goes on with what is there.
+///
+/// # Errors
+/// The directory can't be written or holds another run; a model fails as a whole; the user asked to stop. Complete
+/// units stay.
+pub fn run(study: &Study, out: &Path, execution: Execution, progress: &dyn Progress) -> Result<Outcome> {
+    let dir = RunDir::open(out, &study.plan.to_json()?)?;
+    if dir.is_complete() {
+        return Ok(Outcome::AlreadyComplete);
+    }
+    let started = now();
+    let clock = Instant::now();
+    let mut timing = Timing::default();
+    let host = gethostname::gethostname().to_string_lossy().into_owned();
+    write_shared_tables(study, &dir, progress)?;
+    for (model, path) in study.plan.models.iter().zip(&study.model_paths) {
+        let todo = todo(study, &dir, &model.name);
+        let total: usize = units(study).map(|(d, p)| wordings(study, d, p)).sum();
+        let left: usize = todo.iter().map(|&(d, p)| wordings(study, d, p)).sum();
+        if todo.is_empty() {
+            continue;
+        }
+        progress.say(&format!("loading {}", model.name));
+        let load = Instant::now();
+        let loaded = Model::load(&model.name, path)?;
+        timing.load_seconds += load.elapsed().as_secs_f64();
+        let backend = Local::new(loaded, model.escape_special_tokens, execution.batch);
+        let bench =
+            unit::Bench { plan: &study.plan, backend: &backend, scorer: study.scorer.as_ref(), host: &host, stop: execution.stop };
+        progress.begin(&model.name, total as u64, (total - left) as u64);
+        for (d, p) in todo {
+            if execution.stop.load(Ordering::Relaxed) {
+                return Err(Error::Interrupted);
+            }
+            let (Some(dataset), Some(variants)) = (study.plan.datasets.get(d), study.variants.get(d).and_then(|v| v.get(p)))
+            else {
+                continue;
+            };
+            let (parts, _) = bench.carry_out(variants, &mut timing)?;
+            let write = Instant::now();
+            dir.write_unit(&model.name, &dataset.name, p, parts)?;
+            timing.write_seconds += write.elapsed().as_secs_f64();
+            progress.advance(wordings(study, d, p) as u64);
+        }
+        progress.end();
+    }
+    timing.wall_seconds = clock.elapsed().as_secs_f64();
+    let manifest = Manifest::of(&dir, host, started, now())?;
+    manifest.write(&dir)?;
+    Ok(Outcome::Completed { failed_rows: manifest.failed_rows, timing })
+}
+
+/// Every (data set, prompt), in run order.
+fn units(study: &Study) -> impl Iterator<Item = (usize, usize)> + '_ {
+    study.variants.iter().enumerate().flat_map(|(d, prompts)| (0..prompts.len()).map(move |p| (d, p)))
+}
+
+/// Units of a model that are not done.
+fn todo(study: &Study, dir: &RunDir, model: &str) -> Vec<(usize, usize)> {
+    let is_open = |&(d, p): &(usize, usize)| {
+        study.plan.datasets.get(d).is_some_and(|dataset| !dir.is_done(model, &dataset.name, p))
+    };
+    units(study).filter(is_open).collect()
+}
+
+/// Rows of `generations` that a unit gives.
+fn wordings(study: &Study, dataset: usize, prompt: usize) -> usize {
+    let variants = study.variants.get(dataset).and_then(|d| d.get(prompt));
+    variants.map_or(0, |v| v.iter().filter(|v| v.text.is_some()).count()) * study.plan.generation.repeats
+}
+
+/// Writes prompts, variants and models where they are not there yet.
+fn write_shared_tables(study: &Study, dir: &RunDir, progress: &dyn Progress) -> Result<()> {
+    let missing = |name: &str| !dir.path().join(format!("{name}.parquet")).exists();
+    if missing("prompts") {
+        dir.write_table(prompts(study)?)?;
+    }
+    if missing("variants") {
+        progress.say("checking the variants");
+        dir.write_table(variants(study)?)?;
+    }
+    if missing("models") {
+        dir.write_table(models(&study.plan)?)?;
+    }
+    Ok(())
+}
+
+fn prompts(study: &Study) -> Result<Rows> {
+    let mut rows = Rows::of("prompts")?;
+    for p in study.prompts.iter().flatten() {
+        rows.push([
+            p.dataset.as_str().into(),
+            p.prompt_id.as_str().into(),
+            p.text.as_str().into(),
+            p.answers.clone().into(),
+            p.category.clone().into(),
+            i64::try_from(p.source_row).unwrap_or(i64::MAX).into(),
+            p.source_hash.as_str().into(),
+        ])?;
+    }
+    Ok(rows)
+}
+
+fn variants(study: &Study) -> Result<Rows> {
+    let mut all: Vec<Variant> = study.variants.iter().flatten().flatten().cloned().collect();
+    if let Some(scorer) = &study.scorer {
+        let f1 = |pairs: &[(&str, &str)]| Ok(scorer.score(pairs)?.iter().map(|s| s.f1).collect());
+        let rule = match study.plan.variants.threshold {
+            Some(threshold) => ValidityRule::RewritesAndOwn { threshold },
+            None => ValidityRule::None,
+        };
+        apply_validity(&mut all, rule, scorer.signature(), f1)?;
+    }
+    let mut rows = Rows::of("variants")?;
+    for v in all {
+        rows.push([
+            v.dataset.into(),
+            v.prompt_id.into(),
+            v.variant_id.into(),
+            v.family.into(),
+            v.subtype.into(),
+            v.place.into(),
+            v.strength.into(),
+            v.level.into(),
+            v.is_baseline.into(),
+            v.baseline_id.into(),
+            i64::try_from(v.seed).unwrap_or(i64::MAX).into(),
+            v.text.into(),
+            v.rewriter.into(),
+            v.prompt_bertscore.into(),
+            v.scorer.into(),
+            v.is_valid.into(),
+            v.invalid_reason.into(),
+        ])?;
+    }
+    Ok(rows)
+}
+
+fn models(plan: &Plan) -> Result<Rows> {
+    let mut rows = Rows::of("models")?;
+    let int = |n: usize| Cell::from(i32::try_from(n).ok());
+    for m in &plan.models {
+        rows.push([
+            m.name.as_str().into(),
+            m.family.as_str().into(),
+            i64::try_from(m.parameters).ok().into(),
+            int(m.layers),
+            int(m.width),
+            int(m.vocabulary),
+            int(m.context),
+            m.dtype.as_str().into(),
+            "candle".into(),
+            m.weights_sha256.as_str().into(),
+            m.tokenizer_sha256.as_str().into(),
+            m.template_sha256.clone().into(),
+        ])?;
+    }
+    Ok(rows)
+}
+
+/// UTC time, RFC 3339, to the second.
+fn now() -> String {
+    chrono::Utc::now().to_rfc3339_opts(chrono::SecondsFormat::Secs, true)
+}

@@ -1,0 +1,56 @@
+//! Timing: where a run's time and memory went.
+
+use std::fmt;
+
+use crate::backend::Effort;
+
+/// Seconds by kind of work, tokens, and the process's peak memory.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Timing {
+    /// The whole run in this process.
+    pub wall_seconds: f64,
+    /// Reading weights.
+    pub load_seconds: f64,
+    /// Prefill, decoding and teacher forcing.
+    pub effort: Effort,
+    /// BERTScore of responses.
+    pub bertscore_seconds: f64,
+    /// Writing Parquet.
+    pub write_seconds: f64,
+}
+
+impl fmt::Display for Timing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let e = &self.effort;
+        let rate = |tokens: usize, seconds: f64| if seconds > 0.0 { tokens as f64 / seconds } else { 0.0 };
+        let known = self.load_seconds
+            + e.prefill_seconds
+            + e.decode_seconds
+            + e.forced_seconds
+            + self.bertscore_seconds
+            + self.write_seconds;
+        writeln!(f, "time {:.1} s:", self.wall_seconds)?;
+        writeln!(f, "  loading         {:7.1} s", self.load_seconds)?;
+        for (what, seconds, tokens) in [
+            ("prefill", e.prefill_seconds, e.prompt_tokens),
+            ("decoding", e.decode_seconds, e.new_tokens),
+            ("teacher forcing", e.forced_seconds, e.forced_tokens),
+        ] {
+            writeln!(f, "  {what:15} {seconds:7.1} s  {tokens:7} tokens, {:5.0} a second", rate(tokens, seconds))?;
+        }
+        writeln!(f, "  BERTScore       {:7.1} s", self.bertscore_seconds)?;
+        writeln!(f, "  writing         {:7.1} s", self.write_seconds)?;
+        write!(f, "  everything else {:7.1} s", (self.wall_seconds - known).max(0.0))?;
+        if let Some(mib) = peak_memory_mib() {
+            write!(f, "\npeak memory {mib} MiB")?;
+        }
+        Ok(())
+    }
+}
+
+/// Most memory that this process held, where the system says so.
+fn peak_memory_mib() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"))?;
+    line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib / 1024)
+}

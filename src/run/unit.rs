@@ -1,0 +1,213 @@
+//! Unit: all wordings of one prompt, asked of one model, measured, as rows of the raw tables.
+//!
+//! In: variants of a prompt and a backend. Out: rows of every partitioned table, `work` last.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use super::Timing;
+use crate::Result;
+use crate::backend::{Answer, Backend};
+use crate::measure::bertscore::BertScorer;
+use crate::measure::{bertscore, bleu, chrf, cosine, mirroring};
+use crate::plan::Plan;
+use crate::store::rows::{Cell, Rows};
+use crate::variants::Variant;
+
+/// What is needed to carry out units of one model.
+pub struct Bench<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// Who answers.
+    pub backend: &'a dyn Backend,
+    /// Scorer of BERTScore, where there is one.
+    pub scorer: Option<&'a BertScorer>,
+    /// Name of this machine.
+    pub host: &'a str,
+    /// Raised when the user asks to stop.
+    pub stop: &'a AtomicBool,
+}
+
+/// A response with the baseline's response (repeat 0) that it is measured against.
+struct Pair<'a> {
+    answer: &'a Answer,
+    variant: &'a Variant,
+    response: &'a str,
+    baseline: Option<&'a str>,
+}
+
+impl Bench<'_> {
+    /// Asks, measures and gathers the rows of one prompt. Returns them with the number of failed rows.
+    ///
+    /// # Errors
+    /// The model or the encoder fails as a whole, or the user asked to stop.
+    pub fn carry_out(&self, variants: &[Variant], timing: &mut Timing) -> Result<(Vec<Rows>, u64)> {
+        let started = super::now();
+        let clock = Instant::now();
+        let wordings: Vec<&Variant> = variants.iter().filter(|v| v.text.is_some()).collect();
+        let baselines: Vec<Option<usize>> =
+            wordings.iter().map(|v| wordings.iter().position(|b| b.variant_id == v.baseline_id)).collect();
+        let (answers, effort) = self.backend.answer(&wordings, &baselines, &self.plan.generation, self.stop)?;
+        timing.effort.add(&effort);
+
+        let baseline_answers: Vec<Option<&Answer>> = baselines
+            .iter()
+            .map(|b| b.and_then(|b| answers.iter().find(|a| a.repeat == 0 && a.wording == b)))
+            .collect();
+        let baseline_of = |a: &Answer| baseline_answers.get(a.wording).copied().flatten();
+        let pairs: Vec<Pair> = answers
+            .iter()
+            .filter_map(|answer| {
+                let response = answer.response.as_ref()?.text.as_str();
+                let baseline = baseline_of(answer).and_then(|b| Some(b.response.as_ref()?.text.as_str()));
+                Some(Pair { answer, variant: wordings.get(answer.wording)?, response, baseline })
+            })
+            .collect();
+
+        let mut generations = Rows::of("generations")?;
+        let mut forced = Rows::of("forced")?;
+        let mut activations = Rows::of("activations")?;
+        let mut drift = Rows::of("drift")?;
+        let mut work = Rows::of("work")?;
+        let similarities = self.similarities(&pairs, timing)?;
+        let judgements = judgements(&pairs)?;
+        let seconds = clock.elapsed().as_secs_f64() / answers.len().max(1) as f64;
+        let mut failed = 0;
+        for answer in &answers {
+            let Some(variant) = wordings.get(answer.wording) else { continue };
+            failed += u64::from(answer.error.is_some());
+            generation(&mut generations, variant, answer)?;
+            if let Some(f) = &answer.forced {
+                let [p, v, r] = key(variant, answer);
+                let (logprobs, entropies, jsds) = (f.logprobs.clone(), f.entropies.clone(), f.jsds.clone());
+                let target = Cell::ids(&f.target_token_ids);
+                forced.push([p, v, r, target, logprobs.into(), entropies.into(), jsds.into()])?;
+            }
+            if let Some(hidden) = &answer.hidden {
+                let baseline = baseline_of(answer).and_then(|b| b.hidden.as_deref());
+                self.hidden(&mut activations, &mut drift, variant, answer, hidden, baseline)?;
+            }
+            let [p, v, r] = key(variant, answer);
+            let batch = i32::try_from(effort.batch_size).unwrap_or(i32::MAX);
+            let (host, device) = (self.host.into(), self.backend.device().into());
+            work.push([p, v, r, host, device, seconds.into(), batch.into(), started.clone().into()])?;
+        }
+        Ok((vec![generations, forced, activations, drift, similarities, judgements, work], failed))
+    }
+
+    fn similarities(&self, pairs: &[Pair], timing: &mut Timing) -> Result<Rows> {
+        let mut rows = Rows::of("similarities")?;
+        let measured: Vec<(&Pair, &str)> = pairs.iter().filter_map(|p| Some((p, p.baseline?))).collect();
+        let texts: Vec<(&str, &str)> = measured.iter().map(|(p, baseline)| (*baseline, p.response)).collect();
+        let overlaps: Vec<[f64; 3]> = texts
+            .par_iter()
+            .map(|(r, c)| {
+                let (bleu, effective) = bleu::bleu_both(r, c);
+                [bleu, effective, chrf::chrf(r, c)]
+            })
+            .collect();
+        let clock = Instant::now();
+        let scores: Option<Vec<bertscore::Score>> = self.scorer.map(|s| s.score(&texts)).transpose()?;
+        timing.bertscore_seconds += clock.elapsed().as_secs_f64();
+        let signature = self.scorer.map(BertScorer::signature);
+        for (i, ((pair, _), overlap)) in measured.iter().zip(overlaps).enumerate() {
+            let [p, v, r] = key(pair.variant, pair.answer);
+            let [bleu, effective, chrf] = overlap.map(Cell::from);
+            let score = scores.as_ref().and_then(|s| s.get(i));
+            rows.push([
+                p,
+                v,
+                r,
+                bleu,
+                effective,
+                chrf,
+                self.plan.measures.bleu.as_str().into(),
+                self.plan.measures.chrf.as_str().into(),
+                score.map(|s| s.precision).into(),
+                score.map(|s| s.recall).into(),
+                score.map(|s| s.f1).into(),
+                signature.map(str::to_string).into(),
+            ])?;
+        }
+        Ok(rows)
+    }
+
+    /// Vectors of the layers that are kept, and drift of the others.
+    fn hidden(
+        &self,
+        activations: &mut Rows,
+        drift: &mut Rows,
+        variant: &Variant,
+        answer: &Answer,
+        hidden: &[Vec<f32>],
+        baseline: Option<&[Vec<f32>]>,
+    ) -> Result<()> {
+        for (layer, vector) in hidden.iter().enumerate() {
+            let [p, v, r] = key(variant, answer);
+            let number = i32::try_from(layer).unwrap_or(i32::MAX);
+            let kept = self.plan.activation_layers.as_ref().is_none_or(|kept| kept.contains(&layer));
+            if kept {
+                let dim = i32::try_from(vector.len()).unwrap_or(i32::MAX);
+                activations.push([p, v, r, number.into(), "last_token".into(), dim.into(), vector.clone().into()])?;
+            } else if let Some(b) = baseline.and_then(|b| b.get(layer)) {
+                let (cosine, ratio) = (cosine::cosine(vector, b), cosine::norm_ratio(vector, b));
+                drift.push([p, v, r, number.into(), cosine.into(), ratio.into()])?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn key(variant: &Variant, answer: &Answer) -> [Cell; 3] {
+    let repeat = i32::try_from(answer.repeat).unwrap_or(i32::MAX);
+    [variant.prompt_id.as_str().into(), variant.variant_id.as_str().into(), repeat.into()]
+}
+
+fn generation(rows: &mut Rows, variant: &Variant, answer: &Answer) -> Result<()> {
+    let [p, v, r] = key(variant, answer);
+    let prompt = answer.prompt_token_ids.as_ref().map_or(Cell::Null, |ids| Cell::ids(ids));
+    let response = answer.response.as_ref();
+    rows.push([
+        p,
+        v,
+        r,
+        prompt,
+        response.map(|x| x.text.clone()).into(),
+        response.map_or(Cell::Null, |x| Cell::ids(&x.token_ids)),
+        response.map(|x| x.finish_reason.to_string()).into(),
+        response.map(|x| x.logprobs.clone()).into(),
+        response.map(|x| x.entropies.clone()).into(),
+        answer.error.clone().into(),
+        false.into(),
+        answer.special_text.into(),
+    ])
+}
+
+fn judgements(pairs: &[Pair]) -> Result<Rows> {
+    let mut rows = Rows::of("judgements")?;
+    for pair in pairs.iter().filter(|p| !p.variant.is_baseline) {
+        let variant = pair.variant;
+        let judged = pair
+            .baseline
+            .and_then(|baseline| mirroring::judge(&variant.subtype, variant.strength, pair.response, baseline));
+        let Some(judged) = judged else { continue };
+        let [p, v, r] = key(variant, pair.answer);
+        rows.push([
+            p,
+            v,
+            r,
+            judged.judge.into(),
+            0.into(),
+            Cell::Null,
+            Cell::Null,
+            judged.raw.into(),
+            judged.mirrored.into(),
+            judged.method.into(),
+            Cell::Null,
+            Cell::Null,
+        ])?;
+    }
+    Ok(rows)
+}

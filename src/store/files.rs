@@ -1,0 +1,132 @@
+//! Files that appear whole or not at all.
+//!
+//! In: a path and a function that writes. Out: the file, after write-to-temporary, fsync and rename.
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::{Error, Result};
+
+/// Ending of files that are being written; a killed process may leave some, and the next one removes them.
+pub const TEMPORARY: &str = ".tmp";
+
+/// Writes `path` by way of a temporary file in the same directory, which is made where it is missing.
+///
+/// # Errors
+/// The directory or file can't be written (permissions, full disk); the old file, if any, is then untouched.
+pub fn write_atomically(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
+    let dir = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(dir).map_err(Error::io("create", dir))?;
+    let mut temporary = tempfile::Builder::new()
+        .prefix(".")
+        .suffix(TEMPORARY)
+        .permissions(readable())
+        .tempfile_in(dir)
+        .map_err(Error::io("write in", dir))?;
+    write(temporary.as_file_mut())?;
+    temporary.as_file().sync_all().map_err(Error::io("write", path))?;
+    temporary.persist(path).map_err(|e| Error::io("write", path)(e.error))?;
+    File::open(dir).and_then(|d| d.sync_all()).map_err(Error::io("write in", dir))
+}
+
+/// Temporary files are private by default; tables are for everyone that the umask allows.
+fn readable() -> fs::Permissions {
+    use std::os::unix::fs::PermissionsExt;
+    fs::Permissions::from_mode(0o666)
+}
+
+/// Writes a value as indented JSON, atomically.
+///
+/// # Errors
+/// As [`write_atomically`].
+pub fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<()> {
+    let mut text = serde_json::to_string_pretty(value).map_err(Error::table(&path.display().to_string()))?;
+    text.push('\n');
+    write_atomically(path, |file| file.write_all(text.as_bytes()).map_err(Error::io("write", path)))
+}
+
+/// Removes what a killed process left half written below `dir`.
+///
+/// # Errors
+/// A directory can't be read or a file not removed.
+pub fn remove_temporaries(dir: &Path) -> Result<()> {
+    for path in files_below(dir)? {
+        let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
+        if name.starts_with('.') && name.ends_with(TEMPORARY) {
+            fs::remove_file(&path).map_err(Error::io("remove", &path))?;
+        }
+    }
+    Ok(())
+}
+
+/// All files below `dir`, sorted by path.
+///
+/// # Errors
+/// A directory can't be read.
+pub fn files_below(dir: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut open = vec![dir.to_path_buf()];
+    while let Some(dir) = open.pop() {
+        for entry in fs::read_dir(&dir).map_err(Error::io("read", &dir))? {
+            let entry = entry.map_err(Error::io("read", &dir))?;
+            let kind = entry.file_type().map_err(Error::io("read", entry.path()))?;
+            if kind.is_dir() { open.push(entry.path()) } else { found.push(entry.path()) }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// SHA-256 of a file, hexadecimal.
+///
+/// # Errors
+/// The file can't be read.
+pub fn sha256(path: &Path) -> Result<String> {
+    let mut file = File::open(path).map_err(Error::io("read", path))?;
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 1 << 20];
+    loop {
+        let n = file.read(&mut buffer).map_err(Error::io("read", path))?;
+        if n == 0 {
+            return Ok(hex(&hash.finalize()));
+        }
+        hash.update(&buffer[..n]);
+    }
+}
+
+/// SHA-256 of bytes, hexadecimal.
+pub fn sha256_of(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_write_leaves_the_old_file_and_no_trace() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a/b.json");
+        write_json(&path, &1).unwrap();
+        let failed = write_atomically(&path, |f| {
+            f.write_all(b"half").unwrap();
+            Err(Error::Interrupted)
+        });
+        assert!(failed.is_err());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "1\n");
+        assert_eq!(files_below(dir.path()).unwrap(), [path]);
+    }
+
+    #[test]
+    fn hashes_are_sha256() {
+        // the published test vector of FIPS 180-2 for "abc"
+        assert_eq!(sha256_of(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    }
+}
