@@ -1,6 +1,24 @@
 //! Data sets: where prompts come from.
 //!
 //! In: a descriptor, and a file in one of its layouts (or the embedded starter prompts). Out: sampled [`Prompt`]s.
+//! Reads top to bottom: [`descriptor`], `table` (files to rows), `fields` and `answers` (rows to texts), [`load`], [`sample`].
+
+use sha2::{Digest, Sha256};
+
+mod answers;
+pub mod descriptor;
+mod fields;
+pub mod load;
+mod python;
+mod rows;
+pub mod sample;
+mod starter;
+mod table;
+
+pub use answers::ListForm;
+pub use descriptor::{AnswerColumn, Descriptor, Layout, descriptor, descriptors};
+pub use load::{Columns, Loaded, Origin, Spec, load};
+pub use sample::sample;
 
 /// One base prompt with its reference answers.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,4 +37,34 @@ pub struct Prompt {
     pub source_row: u64,
     /// SHA-256 of the source row's text and answers, hexadecimal.
     pub source_hash: String,
+}
+
+/// SHA-256 of a prompt's text and answers, hexadecimal. Each part is preceded by its length in bytes (u64,
+/// little-endian), so that no two different rows hash alike.
+pub fn source_hash(text: &str, answers: &[String]) -> String {
+    let mut hash = Sha256::new();
+    for part in std::iter::once(text).chain(answers.iter().map(String::as_str)) {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part.as_bytes());
+    }
+    hex(&hash.finalize())
+}
+
+/// Bytes as lower-case hexadecimal digits.
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_hash_tells_text_from_answers() {
+        let a = source_hash("ab", &["c".into()]);
+        assert_ne!(a, source_hash("a", &["bc".into()]));
+        assert_ne!(a, source_hash("abc", &[]));
+        // sha256 of 8 zero bytes (the length of an empty text), from `head -c8 /dev/zero | sha256sum`
+        assert_eq!(source_hash("", &[]), "af5570f5a1810b7af78caf4bc70a660f0df51e42baf91d4de5b2328de0e83dfc");
+    }
 }

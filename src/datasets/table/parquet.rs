@@ -1,0 +1,68 @@
+//! Parquet: columns, nested ones too, become rows.
+//!
+//! In: an open Parquet file. Out: rows; only wanted root columns are decoded.
+
+use std::fs::File;
+use std::path::Path;
+
+use arrow::json::WriterBuilder;
+use arrow::json::writer::JsonArray;
+use arrow::record_batch::RecordBatch;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use serde_json::{Map, Value};
+
+use super::{Row, Table, Wanted, name};
+use crate::Error;
+use crate::error::Result;
+
+/// Rows decoded at a time; bounds the memory that a decoded batch and its JSON take.
+const BATCH: usize = 1024;
+
+/// Reads all rows.
+pub(super) fn read(path: &Path, file: File, sha256: String, wanted: &Wanted) -> Result<Table> {
+    let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|e| broken(path, &e))?;
+    let columns: Vec<String> = builder.schema().fields().iter().map(|f| f.name().clone()).collect();
+    let kept: Vec<usize> = columns.iter().enumerate().filter(|(_, c)| wanted.keeps(c)).map(|(at, _)| at).collect();
+    let mut rows = Vec::new();
+    if kept.is_empty() {
+        // the caller finds that its columns are missing; a row without fields stands for each
+        let count = usize::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0).min(1);
+        rows.extend((0..count).map(|_| Row { line: None, fields: Map::new() }));
+        return Ok(Table { sha256, columns, header_line: None, rows });
+    }
+    let mask = ProjectionMask::roots(builder.parquet_schema(), kept);
+    let reader = builder.with_projection(mask).with_batch_size(BATCH).build().map_err(|e| broken(path, &e))?;
+    for batch in reader {
+        let batch = batch.map_err(|e| broken(path, &e))?;
+        for fields in objects(&batch).map_err(|e| broken(path, &e))? {
+            rows.push(Row { line: None, fields });
+        }
+    }
+    Ok(Table { sha256, columns, header_line: None, rows })
+}
+
+/// The rows of a batch as JSON objects, null fields included.
+fn objects(batch: &RecordBatch) -> std::result::Result<Vec<Map<String, Value>>, Box<dyn std::error::Error>> {
+    let mut writer = WriterBuilder::new().with_explicit_nulls(true).build::<_, JsonArray>(Vec::new());
+    writer.write(batch)?;
+    writer.finish()?;
+    Ok(serde_json::from_slice(&writer.into_inner())?)
+}
+
+fn broken(path: &Path, e: &impl ToString) -> Error {
+    Error::input(format!("{} can't be read as Parquet", name(path))).file(path).found(e.to_string()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::read_as;
+
+    #[test]
+    fn what_is_no_parquet_is_an_error_that_names_the_file() {
+        for bytes in [&b"prompt\nhi\n"[..], b"", b"PAR1 cut short PAR1"] {
+            let message = read_as("a.parquet", bytes, &["prompt"]).unwrap_err().to_string();
+            assert!(message.contains("a.parquet can't be read as Parquet"), "{message}");
+        }
+    }
+}
