@@ -31,7 +31,7 @@ pub struct Descriptor {
     pub homepage: String,
     /// The owner's licence, as an SPDX identifier.
     pub licence: String,
-    /// Whether the licence lets the texts be passed on inside a release of results.
+    /// Whether the texts may be passed on, for any use, inside a release of results (false for non-commercial licences).
     pub redistributable: bool,
     /// What passing them on asks for: attribution, same licence, non-commercial use.
     pub terms: String,
