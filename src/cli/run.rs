@@ -100,7 +100,7 @@ impl Run {
             return Err(Error::input("where should the run go?").key("--out").fix("say --out runs/NAME").into());
         };
         let progress = Stderr::new(self.quiet);
-        if study.plan.datasets.iter().any(|d| d.sha256.is_none()) {
+        if study.plan.datasets.iter().any(plan::DatasetPlan::is_starter) {
             progress.say("note: some data sets run on sago's own starter prompts; give files with --dataset NAME=FILE");
         }
         let stop = stop_on_ctrl_c()?;
@@ -175,6 +175,7 @@ fn dataset(entry: &str) -> config::Dataset {
         prompt: None,
         input: None,
         answers: None,
+        answers_as: None,
         id: None,
         category: None,
     }

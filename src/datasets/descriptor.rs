@@ -31,7 +31,7 @@ pub struct Descriptor {
     pub homepage: String,
     /// The owner's licence, as an SPDX identifier.
     pub licence: String,
-    /// Whether the licence lets the texts be passed on inside a release of results.
+    /// Whether the texts may be passed on, for any use, inside a release of results (false for non-commercial licences).
     pub redistributable: bool,
     /// What passing them on asks for: attribution, same licence, non-commercial use.
     pub terms: String,
@@ -106,12 +106,12 @@ const SOURCES: &[(&str, &str)] = &[
     ("simpleqa.toml", include_str!("../../datasets/simpleqa.toml")),
 ];
 
-static DESCRIPTORS: LazyLock<std::result::Result<Vec<Descriptor>, InputError>> =
+static DESCRIPTORS: LazyLock<std::result::Result<Vec<Descriptor>, Box<InputError>>> =
     LazyLock::new(|| SOURCES.iter().map(|(file, text)| parse(file, text)).collect());
 
-fn parse(file: &str, text: &str) -> std::result::Result<Descriptor, InputError> {
+fn parse(file: &str, text: &str) -> std::result::Result<Descriptor, Box<InputError>> {
     toml::from_str(text)
-        .map_err(|e| Error::input(format!("descriptor {file} is broken")).file(file).found(e.to_string()))
+        .map_err(|e| Error::input(format!("descriptor {file} is broken")).file(file).found(e.to_string()).into())
 }
 
 /// All compiled-in descriptors: the six data sets of the study in its order, then further ones.
@@ -119,7 +119,7 @@ fn parse(file: &str, text: &str) -> std::result::Result<Descriptor, InputError> 
 /// # Errors
 /// An [`Error::Input`] that names the file of a descriptor that does not parse (a fault of the build).
 pub fn descriptors() -> Result<&'static [Descriptor]> {
-    DESCRIPTORS.as_deref().map_err(|e| e.clone().into())
+    DESCRIPTORS.as_deref().map_err(|e| Error::Input(e.clone()))
 }
 
 /// The descriptor of this name.
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_broken_descriptor_names_its_file_and_key() {
-        let message = Error::from(parse("mine.toml", "name = \"mine\"\nlicense = \"MIT\"").unwrap_err()).to_string();
+        let message = Error::Input(parse("mine.toml", "name = \"mine\"\nlicense = \"MIT\"").unwrap_err()).to_string();
         assert!(message.contains("mine.toml") && message.contains("license"), "{message}");
     }
 }

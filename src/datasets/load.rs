@@ -107,6 +107,11 @@ pub fn load(spec: &Spec) -> Result<Loaded> {
             return Ok(Loaded { prompts, origin: Origin::Starter { sha256 }, repeated: 0, descriptor: known });
         }
     };
+    if columns.answers_as.is_some() && columns.answers.is_none() {
+        let e =
+            Error::input(format!("data set {} says how its answers stand, but not where", spec.name)).key("answers");
+        return Err(e.fix("say `answers = \"COLUMN\"` beside `answers_as`").into());
+    }
     let (format, layouts) = candidates(path, columns, known)?;
     let wanted: Vec<&str> =
         layouts.iter().flat_map(Layout::fields).chain(given(columns).map(|(_, field)| field)).collect();

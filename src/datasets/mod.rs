@@ -1,17 +1,17 @@
 //! Data sets: where prompts come from.
 //!
 //! In: a descriptor, and a file in one of its layouts (or the embedded starter prompts). Out: sampled [`Prompt`]s.
-//! Reads top to bottom: [`descriptor`], `table` (files to rows), `fields` and `answers` (rows to texts), [`load`], [`sample`].
+//! Reads from [`descriptor()`] over tables (files to rows), fields and answers (rows to texts) to [`load()`] and [`sample()`].
 
 use sha2::{Digest, Sha256};
 
 mod answers;
-pub mod descriptor;
+mod descriptor;
 mod fields;
-pub mod load;
+mod load;
 mod python;
 mod rows;
-pub mod sample;
+mod sample;
 mod starter;
 mod table;
 

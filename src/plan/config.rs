@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::said::{Said, line_of};
+use crate::datasets::ListForm;
 use crate::{Error, Result};
 
 /// A study file. Unknown keys are errors.
@@ -150,6 +151,8 @@ pub struct Dataset {
     pub input: Option<Said<String>>,
     /// Column with the reference answers.
     pub answers: Option<Said<String>>,
+    /// How that column holds several answers: `auto`, `text` (one), `python` (a written list) or `joined` (by `; `).
+    pub answers_as: Option<Said<ListForm>>,
     /// Column with the row's own id.
     pub id: Option<Said<String>>,
     /// Column with the category.
@@ -229,6 +232,7 @@ impl Config {
             dataset.name.locate(file, text);
             each_said!(dataset, |s| s.locate(file, text), [path]);
             each_said!(dataset, |s| s.locate(file, text), [prompts]);
+            each_said!(dataset, |s| s.locate(file, text), [answers_as]);
             each_said!(dataset, |s| s.locate(file, text), [prompt, input, answers, id, category]);
         }
     }

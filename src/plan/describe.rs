@@ -45,7 +45,7 @@ fn models(out: &mut String, plan: &Plan) -> std::fmt::Result {
 fn datasets(out: &mut String, plan: &Plan) -> std::fmt::Result {
     writeln!(out, "data sets")?;
     for d in &plan.datasets {
-        let source = if d.sha256.is_some() { d.source.as_str() } else { "starter prompts written for sago" };
+        let source = if d.is_starter() { "starter prompts written for sago" } else { d.source.as_str() };
         let layout = d.layout.as_deref().map(|l| format!(", layout {l}")).unwrap_or_default();
         writeln!(out, "  {}: {} of {} prompts, from {source}{layout}", d.name, d.prompt_ids.len(), d.rows)?;
     }

@@ -84,8 +84,8 @@ pub struct DatasetPlan {
     pub name: String,
     /// `starter` for the embedded prompts, else the file's name.
     pub source: String,
-    /// Hash of the file; None for the embedded prompts.
-    pub sha256: Option<String>,
+    /// Hash of the file, or of the embedded prompts.
+    pub sha256: String,
     /// The file's layout.
     pub layout: Option<String>,
     /// Licence of the texts, where it is known.
@@ -181,6 +181,13 @@ pub fn preset(name: &Said<String>) -> Result<Config> {
         }
     };
     config::parse(text, Path::new(file))
+}
+
+impl DatasetPlan {
+    /// Whether the prompts are the embedded ones.
+    pub fn is_starter(&self) -> bool {
+        self.layout.is_none()
+    }
 }
 
 impl Plan {

@@ -14,6 +14,8 @@ use crate::{Error, Result};
 
 /// Prompts a data set, where nothing is said: the study's.
 const PROMPTS: i64 = 16;
+/// Source of prompts that are compiled in.
+pub const STARTER: &str = "starter";
 /// Word for the demo model.
 const DEMO: &str = "demo";
 
@@ -46,8 +48,8 @@ pub fn datasets(config: &Config, seed: u64) -> Result<(Vec<DatasetPlan>, Vec<Vec
         let rows = loaded.prompts.len();
         let sampled = datasets::sample(loaded.prompts, n, seed)?;
         let (source, sha256, layout) = match loaded.origin {
-            Origin::Starter => ("starter".to_string(), None, None),
-            Origin::File { path, sha256, layout } => (file_name(&path), Some(sha256), Some(layout)),
+            Origin::Starter { sha256 } => (STARTER.to_string(), sha256, None),
+            Origin::File { path, sha256, layout } => (file_name(&path), sha256, Some(layout)),
         };
         plans.push(DatasetPlan {
             name: entry.name.value.clone(),
@@ -72,6 +74,7 @@ fn spec(entry: &config::Dataset) -> datasets::Spec {
             prompt: column(&entry.prompt),
             input: column(&entry.input),
             answers: column(&entry.answers),
+            answers_as: entry.answers_as.as_ref().map(|s| s.value),
             id: column(&entry.id),
             category: column(&entry.category),
         },

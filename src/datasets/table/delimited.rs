@@ -136,7 +136,6 @@ impl Lines<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::tests::read_as;
-    use super::*;
 
     #[test]
     fn quotes_line_breaks_and_lines_of_rows() {

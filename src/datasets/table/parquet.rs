@@ -3,6 +3,7 @@
 //! In: an open Parquet file. Out: rows; only wanted root columns are decoded.
 
 use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use arrow::json::WriterBuilder;
@@ -20,7 +21,15 @@ use crate::error::Result;
 const BATCH: usize = 1024;
 
 /// Reads all rows.
+///
+/// Some damaged files make the Parquet decoder panic where it should report an error; for whoever gave the file that
+/// is one message like any other, so the panic ends here. Nothing that it may have left half done is used again.
 pub(super) fn read(path: &Path, file: File, sha256: String, wanted: &Wanted) -> Result<Table> {
+    let decoded = catch_unwind(AssertUnwindSafe(|| decode(path, file, sha256, wanted)));
+    decoded.unwrap_or_else(|_| Err(broken(path, &"the file is damaged")))
+}
+
+fn decode(path: &Path, file: File, sha256: String, wanted: &Wanted) -> Result<Table> {
     let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|e| broken(path, &e))?;
     let columns: Vec<String> = builder.schema().fields().iter().map(|f| f.name().clone()).collect();
     let kept: Vec<usize> = columns.iter().enumerate().filter(|(_, c)| wanted.keeps(c)).map(|(at, _)| at).collect();
@@ -57,6 +66,18 @@ fn broken(path: &Path, e: &impl ToString) -> Error {
 #[cfg(test)]
 mod tests {
     use super::super::tests::read_as;
+
+    #[test]
+    fn no_damage_to_a_file_ends_the_program() {
+        let good = include_bytes!("../../../tests/golden/hub/natural_questions.parquet");
+        let mut refused = 0;
+        for at in 0..good.len() {
+            let mut bytes = good.to_vec();
+            bytes[at] ^= 0xff;
+            refused += usize::from(read_as("a.parquet", &bytes, &["question", "answer"]).is_err());
+        }
+        assert!(refused > good.len() / 4, "{refused} of {}", good.len());
+    }
 
     #[test]
     fn what_is_no_parquet_is_an_error_that_names_the_file() {
