@@ -80,7 +80,10 @@ fn one_layer(dir: &Path, pairs: &[Pair], layer: usize) -> anyhow::Result<()> {
     let scores = f1(&scorer, pairs)?;
     let (threshold, accuracy) = best_threshold(&scores);
     println!("scorer     {}", scorer.signature());
-    println!("threshold  {threshold:.3}  (balanced accuracy {accuracy:.3})\n");
+    println!(
+        "threshold  {threshold:.3}  (balanced accuracy {accuracy:.3}; {:.3} held out)\n",
+        held_out(pairs, &scores)
+    );
     println!("label     kind               n    min    25%    50%    75%    max  misjudged");
     let mut groups: BTreeMap<(&str, &str), Vec<f64>> = BTreeMap::new();
     for (pair, &(f1, faithful)) in pairs.iter().zip(&scores) {
@@ -141,16 +144,38 @@ fn separation(scores: &[(f64, bool)]) -> f64 {
 fn best_threshold(scores: &[(f64, bool)]) -> (f64, f64) {
     let mut sorted: Vec<f64> = scores.iter().map(|(f1, _)| *f1).collect();
     sorted.sort_by(f64::total_cmp);
-    let faithful = scores.iter().filter(|(_, faithful)| *faithful).count() as f64;
-    let wrong = scores.len() as f64 - faithful;
     let mut best = (0.0, 0.5);
     for threshold in sorted.windows(2).map(|pair| (pair[0] + pair[1]) / 2.0) {
-        let kept = scores.iter().filter(|(f1, faithful)| *faithful && *f1 >= threshold).count() as f64;
-        let cut = scores.iter().filter(|(f1, faithful)| !faithful && *f1 < threshold).count() as f64;
-        let accuracy = (kept / faithful + cut / wrong) / 2.0;
+        let judged: Vec<_> = scores.iter().map(|(f1, faithful)| (*f1 >= threshold, *faithful)).collect();
+        let accuracy = balanced_accuracy(&judged);
         if accuracy > best.1 {
             best = (threshold, accuracy);
         }
     }
     best
+}
+
+/// Balanced accuracy where the pairs of each reference are judged by the threshold that all other references give.
+fn held_out(pairs: &[Pair], scores: &[(f64, bool)]) -> f64 {
+    let judged: Vec<_> = pairs
+        .iter()
+        .zip(scores)
+        .map(|(pair, &(f1, faithful))| {
+            let others = pairs.iter().zip(scores).filter(|(other, _)| other.reference != pair.reference);
+            let (threshold, _) = best_threshold(&others.map(|(_, score)| *score).collect::<Vec<_>>());
+            (f1 >= threshold, faithful)
+        })
+        .collect();
+    balanced_accuracy(&judged)
+}
+
+/// Mean of the shares of faithful pairs kept and of wrong ones cut, of (kept, is faithful).
+fn balanced_accuracy(judged: &[(bool, bool)]) -> f64 {
+    let share = |label: bool| {
+        let of_label = judged.iter().filter(|(_, faithful)| *faithful == label);
+        let (right, n) =
+            of_label.fold((0.0, 0.0), |(right, n), (kept, _)| (right + f64::from(*kept == label), n + 1.0));
+        right / n
+    };
+    (share(true) + share(false)) / 2.0
 }

@@ -117,12 +117,12 @@ fn bertscore_is_bert_scores_on_odd_and_long_texts() {
 
 /// Texts of very different lengths, so that batches pad.
 fn mixed() -> Vec<(String, String)> {
-    (0..60)
+    (0..24)
         .map(|n| {
             let words = |k: usize| {
                 (0..k).map(|i| ["river", "stone", "seven", "blue"][(i * i + n) % 4]).collect::<Vec<_>>().join(" ")
             };
-            (words(1 + n * n % 97), words(1 + n * 7 % 31))
+            (words(1 + n * n % 61), words(1 + n * 7 % 31))
         })
         .collect()
 }
@@ -154,8 +154,8 @@ fn empty_and_over_long_texts_follow_the_rules() {
     for score in &scores[..3] {
         assert_eq!(*score, Score { precision: 0.0, recall: 0.0, f1: 0.0, empty: true, truncated: false });
     }
-    assert!((scores[3].f1 - 1.0).abs() < 1e-6 && !scores[3].empty && !scores[3].truncated);
-    assert!((scores[4].f1 - 1.0).abs() < 1e-6 && scores[4].truncated);
+    assert!(scores[3].f1 == 1.0 && !scores[3].empty && !scores[3].truncated);
+    assert!(scores[4].f1 == 1.0 && scores[4].truncated);
     assert!(scores[5].truncated);
     assert!(scorer.score(&[]).unwrap().is_empty());
 }

@@ -87,7 +87,7 @@ impl Encoder {
         }
         config.num_hidden_layers = layer;
         let max_tokens = config.max_position_embeddings;
-        let heads_fit = config.num_attention_heads > 0 && config.hidden_size % config.num_attention_heads == 0;
+        let heads_fit = config.num_attention_heads > 0 && config.hidden_size.is_multiple_of(config.num_attention_heads);
         if max_tokens < 3 || !heads_fit {
             return Err(broken("config.json", &"its positions or attention heads are impossible"));
         }

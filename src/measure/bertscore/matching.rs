@@ -1,7 +1,9 @@
 //! Greedy matching: each token with the most similar token of the other text.
 //!
 //! In: the unit-length hidden states of two texts, and which of their tokens count. Out: precision and recall.
-//! Special tokens can be matched with, but do not count themselves (their weight is 0 in bert-score).
+//! Special tokens can be matched with, but do not count themselves (their weight is 0 in bert-score). A best cosine
+//! below 0 counts as 0: bert-score fills up its batches with cosines of 0, so there a negative one wins only in the
+//! longest text of a batch; here the rule is the same for every text, whatever it is scored beside.
 
 use candle_core::{Result, Tensor};
 
@@ -14,13 +16,13 @@ pub(super) fn greedy(
     candidate_counts: &[bool],
 ) -> Result<(f64, f64)> {
     let cosines = of_candidate.matmul(&of_reference.t()?)?.to_vec2::<f32>()?;
-    let mut best_of_reference = vec![f32::NEG_INFINITY; reference_counts.len()];
+    let mut best_of_reference = vec![0f32; reference_counts.len()];
     let mut best_of_candidate = Vec::with_capacity(candidate_counts.len());
     for row in &cosines {
         for (best, &cosine) in best_of_reference.iter_mut().zip(row) {
             *best = best.max(cosine);
         }
-        best_of_candidate.push(row.iter().copied().fold(f32::NEG_INFINITY, f32::max));
+        best_of_candidate.push(row.iter().copied().fold(0f32, f32::max));
     }
     Ok((mean(&best_of_candidate, candidate_counts), mean(&best_of_reference, reference_counts)))
 }
@@ -28,7 +30,8 @@ pub(super) fn greedy(
 fn mean(best: &[f32], counts: &[bool]) -> f64 {
     let (mut sum, mut n) = (0.0, 0.0);
     for (&cosine, _) in best.iter().zip(counts).filter(|(_, counts)| **counts) {
-        sum += f64::from(cosine);
+        // Rounding can carry the cosine of a vector with itself just above 1.
+        sum += f64::from(cosine.min(1.0));
         n += 1.0;
     }
     if n == 0.0 { 0.0 } else { sum / n }
@@ -44,12 +47,15 @@ mod tests {
         let cpu = &Device::Cpu;
         let reference = Tensor::new(&[[1f32, 0.0], [0.0, 1.0]], cpu)?;
         let candidate = Tensor::new(&[[0.6f32, 0.8], [0.0, 1.0], [-1.0, 0.0]], cpu)?;
-        // Candidate: 0.8 (with the second), 1, 0; reference: 0.6, 1.
+        // Candidate: 0.8 (with the second), 1, 0 (-1 and 0); reference: 0.6, 1.
         let (p, r) = greedy(&reference, &[true, true], &candidate, &[true, true, true])?;
         assert!((p - 0.6).abs() < 1e-6 && (r - 0.8).abs() < 1e-6, "{p} {r}");
         // The second row of each is special: it no longer counts, but 0.8 still comes from it.
         let (p, r) = greedy(&reference, &[true, false], &candidate, &[true, false, true])?;
         assert!((p - 0.4).abs() < 1e-6 && (r - 0.6).abs() < 1e-6, "{p} {r}");
+        // A best cosine below 0 counts as 0.
+        let (opposite, one) = (Tensor::new(&[[-1f32, 0.0]], cpu)?, Tensor::new(&[[1f32, 0.0]], cpu)?);
+        assert_eq!(greedy(&opposite, &[true], &one, &[true])?, (0.0, 0.0));
         assert_eq!(greedy(&reference, &[false, false], &candidate, &[false; 3])?, (0.0, 0.0));
         Ok(())
     }

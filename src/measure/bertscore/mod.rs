@@ -19,7 +19,8 @@ use encoder::Tokens;
 /// Most tokens whose hidden states are held at once; 384 floats each make 200 MB.
 const WINDOW_TOKENS: usize = 130_000;
 
-/// BERTScore of one pair. Cosines, so in -1..1; 1 where both texts are the same.
+/// BERTScore of one pair, on 0..1: means of cosines, negative ones counted as 0; exactly 1 where both texts
+/// have the same tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Score {
     /// Mean over the candidate's tokens of the best cosine with a token of the reference.
@@ -124,6 +125,10 @@ fn score(reference: (&Tokens, &Tensor), candidate: (&Tokens, &Tensor)) -> candle
     let truncated = reference.truncated || candidate.truncated;
     if reference.is_empty() || candidate.is_empty() {
         return Ok(Score { precision: 0.0, recall: 0.0, f1: 0.0, empty: true, truncated });
+    }
+    if reference.ids == candidate.ids {
+        // Exactly 1, so that a response that did not change has a delta of exactly 0 in whatever batch it was scored.
+        return Ok(Score { precision: 1.0, recall: 1.0, f1: 1.0, empty: false, truncated });
     }
     let (precision, recall) = matching::greedy(of_reference, &reference.counts, of_candidate, &candidate.counts)?;
     let sum = precision + recall;
