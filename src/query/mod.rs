@@ -1,1 +1,27 @@
-//! Query: SQL over the tables of a run.
+//! Query: SQL over the tables of a run, and over plain files.
+//!
+//! In: a run directory (raw tables), or Parquet, CSV, TSV and JSON files. Out: rows, and the derived tables under `analysis/`.
+//! Every statistic of the method is a model in `sql/`; Rust gives SQL the functions it lacks, an order and a place to write.
+//!
+//! [`Session`] answers a query; [`analyze`] runs all models of a run; [`sgs_table`] is what a person reads at the end.
+
+mod analysis;
+mod cell;
+mod contract;
+mod files;
+pub mod functions;
+mod graph;
+mod materialize;
+mod models;
+mod print;
+mod raw;
+mod session;
+mod summary;
+
+pub use analysis::{Analysis, Materialized, analyze};
+pub use contract::{Column, Contract, Kind, Violation, check_contracts};
+pub use graph::{Graph, Model};
+pub use models::{Source, built_in};
+pub use print::{Format, print};
+pub use session::Session;
+pub use summary::sgs_table;

@@ -1,0 +1,76 @@
+-- coverage: on how many wordings each axis has a value, and why not on all.
+--
+-- grain    model, dataset, axis
+-- reads    axes, deltas, forced, generations, models, variants
+-- source   method, section 4; repeat 0
+
+with wordings as (
+    select dataset, subtype, count(*) as n
+    from variants
+    where text is not null
+    group by dataset, subtype
+),
+
+expected as (
+    select
+        m.model,
+        w.dataset,
+        a.axis,
+        a.needs,
+        sum(w.n) as rows_expected
+    from models as m
+    cross join wordings as w
+    cross join axes as a
+    where a.not_for is null or a.not_for <> w.subtype
+    group by m.model, w.dataset, a.axis, a.needs
+),
+
+found as (
+    select model, dataset, axis, count(*) as n
+    from deltas
+    where repeat = 0
+    group by model, dataset, axis
+),
+
+failed as (
+    select model, dataset, count(*) as n
+    from generations
+    where repeat = 0 and error is not null
+    group by model, dataset
+),
+
+counted as (
+    select
+        e.model,
+        e.dataset,
+        e.axis,
+        e.needs,
+        e.rows_expected,
+        coalesce(f.n, 0) as rows_with_value,
+        coalesce(x.n, 0) as rows_failed,
+        e.model in (select model from forced) as has_logits
+    from expected as e
+    left join found as f
+        on f.model = e.model and f.dataset = e.dataset and f.axis = e.axis
+    left join failed as x
+        on x.model = e.model and x.dataset = e.dataset
+)
+
+select
+    model,
+    dataset,
+    axis,
+    rows_expected,
+    rows_with_value,
+    case
+        when rows_with_value >= rows_expected then null
+        when has_logits and axis = 'prob_generated' then 'prob is there instead'
+        when has_logits and axis = 'ent_generated' then 'ent is there instead'
+        when rows_with_value = 0 then 'the run has no ' || needs
+        when rows_failed > 0
+            then cast(rows_failed as varchar) || ' generations failed'
+        else
+            cast(rows_expected - rows_with_value as varchar)
+            || ' wordings are without ' || needs
+    end as reason
+from counted

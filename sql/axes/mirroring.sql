@@ -1,0 +1,50 @@
+-- mirroring: axis mirror.
+--
+-- grain    model, dataset, prompt_id, variant_id, repeat, axis
+-- reads    baselines, judgements, variants
+-- formula  1 if the rule judge says that the response takes on the wording's
+--          style, else 0; 0 for the baseline, which has no style to take on
+-- source   method, section 4
+
+with judged as (
+    select
+        j.model,
+        j.dataset,
+        j.prompt_id,
+        j.variant_id,
+        j.repeat,
+        v.baseline_id,
+        cast(j.mirrored as double) as value
+    from judgements as j
+    inner join variants as v
+        on
+            v.dataset = j.dataset
+            and v.prompt_id = j.prompt_id
+            and v.variant_id = j.variant_id
+    where
+        j.method = 'rule'
+        and j.judge_repeat = 0
+        and j.mirrored is not null
+        and not v.is_baseline
+)
+
+select
+    model, dataset, prompt_id, variant_id, repeat, 'mirror' as axis, value
+from judged
+
+union all
+
+select distinct
+    j.model,
+    j.dataset,
+    j.prompt_id,
+    b.variant_id,
+    0 as repeat,
+    'mirror' as axis,
+    0.0 as value
+from judged as j
+inner join baselines as b
+    on
+        b.dataset = j.dataset
+        and b.prompt_id = j.prompt_id
+        and b.variant_id = j.baseline_id

@@ -1,0 +1,100 @@
+//! Materialize: a planned model as one Parquet file.
+//!
+//! In: a data frame and the model's contract. Out: `NAME.parquet`, sorted by the key, in plain types.
+//! The file is written under a temporary name, synced and renamed: a reader never sees half of it.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+use datafusion::arrow::array::{ArrayRef, RecordBatch};
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::common::Column;
+use datafusion::logical_expr::{Expr, SortExpr};
+use datafusion::prelude::DataFrame;
+use futures::StreamExt;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+use tempfile::NamedTempFile;
+
+use super::graph::Model;
+use super::session::failed;
+use crate::{Error, Result};
+
+/// Runs `frame` and writes its rows to `path`; gives their number.
+pub(super) async fn write(frame: DataFrame, model: &Model, path: &Path) -> Result<u64> {
+    let order = sort_order(&frame, model);
+    let frame = if order.is_empty() { frame } else { frame.sort(order).map_err(failed)? };
+    let schema = plain_schema(frame.schema().as_arrow());
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let temporary = temporary_in(folder)?;
+    let unwritable = Error::table(&model.name);
+
+    let compression = ZstdLevel::try_new(3).map_err(Error::table(&model.name))?;
+    let properties = WriterProperties::builder().set_compression(Compression::ZSTD(compression)).build();
+    let mut writer = ArrowWriter::try_new(temporary.as_file(), Arc::clone(&schema), Some(properties))
+        .map_err(Error::table(&model.name))?;
+    let mut rows = 0u64;
+    let mut batches = frame.execute_stream().await.map_err(failed)?;
+    while let Some(batch) = batches.next().await {
+        let batch = plain(&batch.map_err(failed)?, &schema).map_err(Error::table(&model.name))?;
+        rows += batch.num_rows() as u64;
+        writer.write(&batch).map_err(Error::table(&model.name))?;
+    }
+    writer.close().map_err(unwritable)?;
+
+    temporary.as_file().sync_all().map_err(Error::io("write", path))?;
+    temporary.persist(path).map_err(|e| e.error).map_err(Error::io("write", path))?;
+    // The rename itself is only safe once the folder is on disk.
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(Error::io("write", folder))?;
+    Ok(rows)
+}
+
+/// By the contract's key; without one by every column that has an order.
+fn sort_order(frame: &DataFrame, model: &Model) -> Vec<SortExpr> {
+    let by = |name: &str| Expr::Column(Column::from_name(name)).sort(true, true);
+    if !model.contract.unique.is_empty() {
+        return model.contract.unique.iter().map(|name| by(name)).collect();
+    }
+    let fields = frame.schema().fields().iter();
+    fields.filter(|field| !field.data_type().is_nested()).map(|field| by(field.name())).collect()
+}
+
+/// A file that other users can read as well, as any program's output: temporary files are private by default.
+fn temporary_in(folder: &Path) -> Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".writing-").suffix(".tmp");
+    #[cfg(unix)]
+    let builder = {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o666))
+    };
+    builder.tempfile_in(folder).map_err(Error::io("write in", folder))
+}
+
+fn plain_schema(schema: &Schema) -> SchemaRef {
+    let fields = schema.fields().iter().map(|f| Field::new(f.name(), plain_type(f.data_type()), true));
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+}
+
+/// The type that every Parquet reader opens the same way.
+fn plain_type(data_type: &DataType) -> DataType {
+    match data_type {
+        DataType::Utf8View | DataType::LargeUtf8 => DataType::Utf8,
+        DataType::BinaryView | DataType::LargeBinary => DataType::Binary,
+        DataType::UInt64 => DataType::Int64,
+        DataType::Dictionary(_, value) => plain_type(value),
+        DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
+            DataType::List(Arc::new(Field::new("item", plain_type(item.data_type()), true)))
+        }
+        other => other.clone(),
+    }
+}
+
+fn plain(batch: &RecordBatch, schema: &SchemaRef) -> datafusion::error::Result<RecordBatch> {
+    let columns = batch.columns().iter().zip(schema.fields()).map(|(column, field)| cast(column, field.data_type()));
+    let columns: Vec<ArrayRef> = columns.collect::<Result<_, _>>()?;
+    Ok(RecordBatch::try_new(Arc::clone(schema), columns)?)
+}

@@ -1,0 +1,106 @@
+//! Models: the SQL files of `sql/`, compiled in.
+//!
+//! In: nothing. Out: [`built_in`], every model with its contract, in the order of the method.
+//! A model's name is its file's; the folders are the stages of the method.
+
+/// One SQL model: a `select` under a name, and what it promises.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// Name of the table that it makes.
+    pub name: String,
+    /// One `select` statement.
+    pub sql: String,
+    /// TOML text of the contract; empty for a model without one.
+    pub contract: String,
+}
+
+impl Source {
+    /// A model from its SQL and its contract (may be empty).
+    pub fn new(name: impl Into<String>, sql: impl Into<String>, contract: impl Into<String>) -> Self {
+        Source { name: name.into(), sql: sql.into(), contract: contract.into() }
+    }
+}
+
+macro_rules! models {
+    ($($folder:literal: $($name:literal)+;)+) => {
+        /// Every built-in model.
+        pub fn built_in() -> Vec<Source> {
+            vec![$($(Source::new(
+                $name,
+                include_str!(concat!("../../sql/", $folder, "/", $name, ".sql")),
+                include_str!(concat!("../../sql/", $folder, "/", $name, ".toml")),
+            )),+),+]
+        }
+    };
+}
+
+models! {
+    "constants": "axes" "marks" "normalizations" "tolerances";
+    "staging": "baselines" "measured_variants" "responses";
+    "axes":
+        "layer_cosines" "activation_geometry" "generation_consistency" "confidence" "mirroring"
+        "response_shape" "generated_confidence" "axis_values" "coverage";
+    "stability":
+        "deltas" "baseline_check" "normalized" "instability" "sgs_dataset" "sgs_model"
+        "sgs_family" "sgs_subtype" "sgs_place" "sgs_strength";
+    "significance": "t_tests" "adjusted_tests" "significance_dataset" "significance_model";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query::contract::Contract;
+    use std::path::Path;
+
+    fn sql_files() -> Vec<std::path::PathBuf> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("sql");
+        let mut files = Vec::new();
+        for folder in std::fs::read_dir(root).unwrap() {
+            for file in std::fs::read_dir(folder.unwrap().path()).unwrap() {
+                let file = file.unwrap().path();
+                if file.extension().is_some_and(|e| e == "sql") {
+                    files.push(file);
+                }
+            }
+        }
+        files
+    }
+
+    #[test]
+    fn every_file_is_compiled_in() {
+        let names: Vec<String> = built_in().into_iter().map(|s| s.name).collect();
+        let files = sql_files();
+        assert_eq!(files.len(), names.len());
+        for file in files {
+            let stem = file.file_stem().unwrap().to_string_lossy().into_owned();
+            assert!(names.contains(&stem), "{stem} is missing from models.rs");
+        }
+    }
+
+    #[test]
+    fn every_model_has_a_header_and_a_contract() {
+        for source in built_in() {
+            let head = format!("-- {}: ", source.name);
+            assert!(source.sql.starts_with(&head), "{} does not start with {head:?}", source.name);
+            for part in ["-- grain ", "-- reads ", "-- source "] {
+                assert!(source.sql.contains(part), "{}'s header has no {part:?}", source.name);
+            }
+            assert!(source.sql.lines().all(|line| line.chars().count() <= 80), "{} is wider than 80", source.name);
+            let contract = Contract::parse(&source.name, &source.contract).unwrap();
+            assert!(!contract.unique.is_empty() && !contract.columns.is_empty(), "{}", source.name);
+        }
+    }
+
+    #[test]
+    fn headers_name_what_the_sql_reads() {
+        let graph = crate::query::graph::Graph::new(&built_in(), &crate::query::raw::names()).unwrap();
+        for model in graph.models() {
+            let line = model.sql.lines().find(|l| l.starts_with("-- reads ")).unwrap();
+            let said: Vec<&str> =
+                line["-- reads ".len()..].split(',').map(str::trim).filter(|s| *s != "nothing").collect();
+            let mut said: Vec<String> = said.into_iter().map(str::to_string).collect();
+            said.sort();
+            assert_eq!(said, model.reads, "{}", model.name);
+        }
+    }
+}

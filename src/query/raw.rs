@@ -1,0 +1,52 @@
+//! Raw tables: what a run has measured, as SQL names it.
+//!
+//! In: a run directory. Out: every table of [`crate::store::schema`] in a session; one that the run does not have
+//! (no hidden states kept, no teacher forcing) is there without rows, so that every query can be planned.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::datasource::{MemTable, TableProvider};
+
+use super::files;
+use super::session::Session;
+use crate::store::schema::{TABLES, Table};
+use crate::{Error, Result};
+
+/// The partition columns: in the path of a part, not in the part.
+const PARTITIONS: [&str; 2] = ["model", "dataset"];
+
+/// Names of the raw tables.
+pub(super) fn names() -> Vec<&'static str> {
+    TABLES.iter().map(|table| table.name).collect()
+}
+
+/// Registers every raw table of `run`.
+pub(super) fn register(session: &Session, run: &Path) -> Result<()> {
+    for table in TABLES {
+        let provider = if table.partitioned { parts(table, run)? } else { file(table, run)? };
+        session.register(table.name, provider)?;
+    }
+    Ok(())
+}
+
+fn file(table: &Table, run: &Path) -> Result<Arc<dyn TableProvider>> {
+    let path = run.join(table.name).with_extension("parquet");
+    if path.is_file() { files::open_part(&path, table.schema()) } else { empty(table.name, table.schema()) }
+}
+
+fn parts(table: &Table, run: &Path) -> Result<Arc<dyn TableProvider>> {
+    let folder = run.join(table.name);
+    if folder.is_dir() {
+        return files::open_parts(&folder, &PARTITIONS, table.schema());
+    }
+    // Where the folder is there, the partition columns come last as well.
+    let mut fields = table.schema().fields().to_vec();
+    fields.extend(PARTITIONS.map(|name| Arc::new(Field::new(name, DataType::Utf8, false))));
+    empty(table.name, Arc::new(Schema::new(fields)))
+}
+
+fn empty(name: &str, schema: SchemaRef) -> Result<Arc<dyn TableProvider>> {
+    Ok(Arc::new(MemTable::try_new(schema, vec![Vec::new()]).map_err(Error::table(name))?))
+}
