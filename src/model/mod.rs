@@ -1,1 +1,258 @@
 //! Models: weights, tokenizer, chat template, and the batched decoder.
+//!
+//! In: a GGUF file, then requests. Out: prompts as token ids, responses, scores and hidden states, all in f32.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `gguf`, `tokenizer`, `template` | what is read from the file: tensors and metadata, text to ids, request to text |
+//! | `llama` | a family: which tensors make its decoder |
+//! | `decoder`, `attention`, `matrix`, `simd` | the forward pass over rows |
+//! | `tree`, `cache` | which positions are shared, and what is kept of them |
+//! | `scores`, `sampling` | figures of a next-token distribution, and the choice of a token |
+//! | `job`, `generate` | a batch of prompts and baselines, answered |
+//! | `cache_dir` | where fetched models lie |
+
+mod attention;
+mod cache;
+pub mod cache_dir;
+mod decoder;
+mod generate;
+mod gguf;
+mod job;
+mod llama;
+mod matrix;
+mod sampling;
+mod scores;
+mod simd;
+mod template;
+mod tokenizer;
+mod tree;
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use sha2::{Digest, Sha256};
+
+use crate::{Error, Result};
+use decoder::Decoder;
+use gguf::Gguf;
+use template::Template;
+use tokenizer::{Tokenizer, hex};
+
+pub use job::{Answers, Finish, Forced, Generation, Job, Layers, Progress, Settings, Time};
+
+/// A loaded model.
+#[derive(Debug)]
+pub struct Model {
+    decoder: Decoder,
+    tokenizer: Tokenizer,
+    template: Option<Template>,
+    info: ModelInfo,
+}
+
+/// What a model is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelInfo {
+    /// Name in the plan.
+    pub name: String,
+    /// Architecture, as the file names it.
+    pub family: String,
+    /// Number of weights; tied embeddings count once.
+    pub parameters: u64,
+    /// Number of blocks; there is one more hidden state.
+    pub layers: usize,
+    /// Length of a hidden state.
+    pub width: usize,
+    /// Number of tokens.
+    pub vocabulary: usize,
+    /// Most tokens of prompt and response together.
+    pub context: usize,
+    /// Compute type: always `f32`.
+    pub dtype: &'static str,
+    /// SHA-256 of the weights' file.
+    pub weights_sha256: String,
+    /// SHA-256 of the tokenizer's metadata.
+    pub tokenizer_sha256: String,
+    /// SHA-256 of the chat template; None where the model has none and gets the request as it is.
+    pub template_sha256: Option<String>,
+    /// Tokens that end a response.
+    pub end_ids: Vec<u32>,
+}
+
+/// A prompt as the model gets it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rendered {
+    /// Through the chat template.
+    pub text: String,
+    /// Its tokens.
+    pub token_ids: Vec<u32>,
+    /// Whether the request itself held text of special tokens.
+    pub special_text: bool,
+}
+
+impl Model {
+    /// Loads a GGUF file; `name` is the model's name in the plan.
+    ///
+    /// # Errors
+    /// [`Error::Input`] where the file is no GGUF, is cut, or is of a family, tokenizer or encoding that is not known;
+    /// [`Error::Model`] where its chat template has an error; [`Error::Io`] where it can't be read.
+    pub fn load(name: &str, path: &Path) -> Result<Model> {
+        let gguf = Gguf::open(path)?;
+        let family = gguf.text("general.architecture")?.to_string();
+        if family != llama::ARCHITECTURE {
+            return Err(Error::input("the model is of a family that is not known")
+                .file(path)
+                .key("general.architecture")
+                .found(family)
+                .expected(llama::ARCHITECTURE)
+                .into());
+        }
+        let context = gguf.count("llama.context_length")?;
+        let mut tokenizer = Tokenizer::from_gguf(&gguf)?;
+        let template = match gguf.metadata.contains_key("tokenizer.chat_template") {
+            true => Some(Template::new(name, gguf.text("tokenizer.chat_template")?, &tokenizer.names)?),
+            false => None,
+        };
+        if let Some(template) = &template {
+            tokenizer.add_ends_of(&template.source);
+        }
+        let (decoder, weights_sha256) = rayon::join(|| llama::load(&gguf, tokenizer.vocabulary), || file_sha256(path));
+        let decoder = decoder?;
+        let info = ModelInfo {
+            name: name.to_string(),
+            family,
+            parameters: gguf.tensors.values().map(|tensor| tensor.shape.iter().product::<usize>() as u64).sum(),
+            layers: decoder.blocks.len(),
+            width: decoder.shape.width,
+            vocabulary: decoder.shape.vocabulary,
+            context,
+            dtype: "f32",
+            weights_sha256: weights_sha256?,
+            tokenizer_sha256: tokenizer.sha256.clone(),
+            template_sha256: template.as_ref().map(|template| template.sha256.clone()),
+            end_ids: tokenizer.ends.clone(),
+        };
+        Ok(Model { decoder, tokenizer, template, info })
+    }
+
+    /// What it is.
+    pub fn info(&self) -> &ModelInfo {
+        &self.info
+    }
+
+    /// One user turn as the model gets it.
+    ///
+    /// Without a system prompt the template's own default, if it has one, stays. Text of special tokens in the request
+    /// becomes those tokens, as the reference library has it, unless `escape_special` is set: then it stays text.
+    ///
+    /// # Errors
+    /// [`Error::Model`] where the chat template refuses the turns.
+    pub fn render(&self, user: &str, system: Option<&str>, escape_special: bool) -> Result<Rendered> {
+        let special = |text: &str| self.tokenizer.has_special_text(text);
+        let special_text = special(user) || system.is_some_and(special);
+        // A character that occurs nowhere breaks special tokens' text until it is taken out again before encoding.
+        let breaker = match escape_special && special_text {
+            true => ('\u{e000}'..='\u{f8ff}').find(|&c| !user.contains(c) && !system.is_some_and(|s| s.contains(c))),
+            false => None,
+        };
+        let whole = match breaker {
+            Some(breaker) => {
+                let system = system.map(|system| self.tokenizer.break_special_text(system, breaker));
+                self.through_template(&self.tokenizer.break_special_text(user, breaker), system.as_deref())?
+            }
+            None => self.through_template(user, system)?,
+        };
+        let mut token_ids = self.tokenizer.encode(&whole, breaker)?;
+        if self.template.is_none()
+            && let Some(begin) = self.tokenizer.begin
+        {
+            token_ids.insert(0, begin);
+        }
+        let text = breaker.map_or_else(|| whole.clone(), |breaker| whole.replace(breaker, ""));
+        Ok(Rendered { text, token_ids, special_text })
+    }
+
+    fn through_template(&self, user: &str, system: Option<&str>) -> Result<String> {
+        match (&self.template, system) {
+            (Some(template), system) => template.render(&self.info.name, user, system),
+            (None, Some(system)) => Ok(format!("{system}\n\n{user}")),
+            (None, None) => Ok(user.to_string()),
+        }
+    }
+
+    /// Text of token ids, special tokens left out.
+    ///
+    /// # Errors
+    /// [`Error::Model`] where the tokenizer library fails.
+    pub fn decode(&self, ids: &[u32]) -> Result<String> {
+        self.tokenizer.decode(ids)
+    }
+
+    /// Whether a prompt of so many tokens can be answered; the reason where it can't.
+    ///
+    /// # Errors
+    /// The sentence for the row of a prompt that is empty, or too long with the new tokens: nothing is ever cut.
+    pub fn fits(&self, prompt_tokens: usize, max_new_tokens: usize) -> Result<(), String> {
+        let context = self.info.context;
+        if prompt_tokens == 0 {
+            return Err("the prompt has no tokens".to_string());
+        }
+        if prompt_tokens.saturating_add(max_new_tokens) > context {
+            return Err(format!(
+                "{prompt_tokens} prompt tokens and {max_new_tokens} new ones are more than the model's context of {context}"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Answers prompts and scores baselines' responses; see [`Job`].
+    ///
+    /// Results are the same bits whatever the batch, the other prompts in the job and the number of threads.
+    /// `cancel` is looked at between steps; `progress` is called after each.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] once `cancel` is set; [`Error::Model`] where the job names a prompt, token or layer that is
+    /// not there, or a prompt does not fit ([`Model::fits`]).
+    pub fn answer(&self, job: &Job<'_>, cancel: &AtomicBool, progress: &dyn Fn(Progress)) -> Result<Answers> {
+        self.check(job).map_err(|what| Error::Model { model: self.info.name.clone(), what })?;
+        generate::answer(&self.decoder, &self.info.end_ids, job, cancel, progress)
+    }
+
+    fn check(&self, job: &Job<'_>) -> Result<(), String> {
+        let prompts = job.prompts.len();
+        if job.settings.temperature > 0.0 && job.draw_keys.len() != prompts {
+            return Err(format!("{prompts} prompts came with {} draw keys", job.draw_keys.len()));
+        }
+        for (index, prompt) in job.prompts.iter().enumerate() {
+            self.fits(prompt.len(), job.settings.max_new_tokens).map_err(|why| format!("prompt {index}: {why}"))?;
+            if let Some(token) = prompt.iter().find(|&&token| token as usize >= self.info.vocabulary) {
+                return Err(format!("prompt {index}: token {token} is not below {}", self.info.vocabulary));
+            }
+        }
+        if let Some((prompt, baseline)) = job.forced.iter().find(|(p, b)| *p >= prompts || *b >= prompts) {
+            return Err(format!("pair ({prompt}, {baseline}) names a prompt beyond the {prompts} given"));
+        }
+        match job.layers {
+            Layers::Some(layers) => match layers.iter().find(|&&layer| layer > self.info.layers) {
+                Some(layer) => Err(format!("layer {layer} is above {}", self.info.layers)),
+                None => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
+}
+
+fn file_sha256(path: &Path) -> Result<String> {
+    let mut file = File::open(path).map_err(Error::io("open", path))?;
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0u8; 1 << 20];
+    loop {
+        let n = file.read(&mut buffer).map_err(Error::io("read", path))?;
+        if n == 0 {
+            return Ok(hex(&hash.finalize()));
+        }
+        hash.update(buffer.get(..n).unwrap_or_default());
+    }
+}

@@ -1,0 +1,162 @@
+//! Wide loops: runs plain array code with the widest vector instructions that the processor has.
+//!
+//! In: a function over slices. Out: the same function, compiled per instruction set. Also the elementwise functions it needs.
+//! The loops are written over fixed blocks of 16 lanes and use fused multiply-add only where they say so. The compiler
+//! chooses the registers but may not reorder, so results are the same bits whatever the instruction set.
+
+/// Lanes of the fixed blocks: one AVX-512 register, two AVX2, four NEON.
+pub const LANES: usize = 16;
+
+/// A block of lanes.
+pub type Lanes = [f32; LANES];
+
+/// Defines a function that runs with the widest instruction set found at run time.
+///
+/// The body is compiled once for AVX-512, once for AVX2 with FMA and once for the target's own baseline; what it calls
+/// must be `#[inline(always)]` to be compiled with it.
+macro_rules! wide {
+    ($(#[$doc:meta])* $vis:vis fn $name:ident($($arg:ident: $kind:ty),* $(,)?) $(-> $out:ty)? $body:block) => {
+        $(#[$doc])*
+        #[allow(clippy::too_many_arguments)]
+        $vis fn $name($($arg: $kind),*) $(-> $out)? {
+            #[allow(clippy::too_many_arguments)]
+            #[inline(always)]
+            fn plain($($arg: $kind),*) $(-> $out)? $body
+
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[allow(clippy::too_many_arguments)]
+                #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
+                fn avx512($($arg: $kind),*) $(-> $out)? {
+                    plain($($arg),*)
+                }
+                #[allow(clippy::too_many_arguments)]
+                #[target_feature(enable = "avx2,fma")]
+                fn avx2($($arg: $kind),*) $(-> $out)? {
+                    plain($($arg),*)
+                }
+                match $crate::model::simd::width() {
+                    // SAFETY: `width` has found every feature that the function is compiled for.
+                    $crate::model::simd::Width::Avx512 => return unsafe { avx512($($arg),*) },
+                    // SAFETY: as above.
+                    $crate::model::simd::Width::Avx2 => return unsafe { avx2($($arg),*) },
+                    $crate::model::simd::Width::Baseline => {}
+                }
+            }
+            plain($($arg),*)
+        }
+    };
+}
+pub(crate) use wide;
+
+/// Instruction sets that [`wide`] functions are compiled for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Width {
+    /// AVX-512 F, VL, DQ, BW.
+    Avx512,
+    /// AVX2 and FMA.
+    Avx2,
+    /// What every processor of the target has.
+    Baseline,
+}
+
+/// The widest instruction set of this processor; found once by the standard library.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub fn width() -> Width {
+    use std::is_x86_feature_detected as has;
+    let avx2 = has!("avx2") && has!("fma");
+    let avx512 = has!("avx512f") && has!("avx512vl") && has!("avx512dq") && has!("avx512bw");
+    match (avx2, avx512) {
+        (true, true) => Width::Avx512,
+        (true, false) => Width::Avx2,
+        (false, _) => Width::Baseline,
+    }
+}
+
+/// Sum of the lanes, by halves.
+#[inline(always)]
+pub fn sum(x: &Lanes) -> f32 {
+    let a: [f32; 8] = std::array::from_fn(|i| x[i] + x[i + 8]);
+    let b: [f32; 4] = std::array::from_fn(|i| a[i] + a[i + 4]);
+    (b[0] + b[2]) + (b[1] + b[3])
+}
+
+/// exp(x) - 1 - p where p is returned beside 2^n: exp(x) = 2^n * (1 + p), |x - n ln 2| <= ln(2)/2.
+#[inline(always)]
+fn exp_parts(x: f32) -> (f32, f32) {
+    // Below -87 the result would be subnormal: it is held at exp(-87), 1.6e-38.
+    let x = x.clamp(-87.0, 88.0);
+    // Adding and taking away 1.5 * 2^23 rounds to the nearest integer.
+    const ROUND: f32 = 12_582_912.0;
+    let n = x.mul_add(std::f32::consts::LOG2_E, ROUND) - ROUND;
+    // ln 2 in two parts, the first exact in 15 bits.
+    let r = n.mul_add(-0.693_359_4, x);
+    let r = n.mul_add(2.121_944_4e-4, r);
+    // Taylor series of (exp(r) - 1) / r; the next term is below 1e-8.
+    let mut p = 1.0 / 5040.0;
+    for c in [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0] {
+        p = r.mul_add(p, c);
+    }
+    let power = f32::from_bits(((n as i32 + 127) << 23) as u32);
+    (r * p, power)
+}
+
+/// e^x to about 1e-7 relative, held between e^-87 and e^88.
+#[inline(always)]
+pub fn exp(x: f32) -> f32 {
+    let (p, power) = exp_parts(x);
+    p.mul_add(power, power)
+}
+
+/// e^x - 1 to about 1e-7 relative, near 0 too.
+#[inline(always)]
+pub fn exp_minus_one(x: f32) -> f32 {
+    let (p, power) = exp_parts(x);
+    p.mul_add(power, power - 1.0)
+}
+
+/// x / (1 + e^-x), the gate of the feed-forward part.
+#[inline(always)]
+pub fn silu(x: f32) -> f32 {
+    x / (1.0 + exp(-x))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    wide! {
+        fn exp_all(xs: &mut [f32]) {
+            xs.iter_mut().for_each(|x| *x = exp(*x));
+        }
+    }
+
+    #[test]
+    fn exp_is_close_and_the_same_at_every_width() {
+        let xs: Vec<f32> = (-8600..8700).map(|i| i as f32 / 100.0 + 0.0037).collect();
+        let plain: Vec<f32> = xs.iter().map(|&x| exp(x)).collect();
+        let mut wide = xs.clone();
+        exp_all(&mut wide);
+        for ((&x, &a), &b) in xs.iter().zip(&plain).zip(&wide) {
+            assert_eq!(a.to_bits(), b.to_bits(), "{x}");
+            let want = f64::from(x).exp();
+            assert!((f64::from(a) / want - 1.0).abs() < 3e-7, "exp({x}) = {a}, not {want}");
+        }
+    }
+
+    #[test]
+    fn exp_minus_one_keeps_small_arguments() {
+        for x in [0f32, -1e-12, -3e-6, -2e-3, -0.3, -1.0, -20.0, -80.0] {
+            let want = f64::from(x).exp_m1();
+            assert!((f64::from(exp_minus_one(x)) - want).abs() <= 3e-7 * want.abs(), "{x}");
+        }
+    }
+
+    #[test]
+    fn silu_at_hand_computed_points() {
+        assert_eq!(silu(0.0), 0.0);
+        assert!((silu(1.0) - 0.731_058_6).abs() < 1e-6);
+        assert!(silu(-100.0).abs() < 1e-30);
+    }
+}
