@@ -5,9 +5,9 @@
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 
-use super::{Answer, Backend, Effort, Forced, Response};
+use super::{Answer, Backend, Forced, Response};
 use crate::Result;
-use crate::model::{Answers, Job, Model, Rendered, Settings};
+use crate::model::{Answers, Job, Layers, Model, Rendered, Settings, Time};
 use crate::plan::GenerationPlan;
 use crate::variants::Variant;
 
@@ -61,7 +61,8 @@ impl Backend for Local {
         baselines: &[Option<usize>],
         generation: &GenerationPlan,
         stop: &AtomicBool,
-    ) -> Result<(Vec<Answer>, Effort)> {
+        progress: &dyn Fn(usize),
+    ) -> Result<(Vec<Answer>, Time)> {
         let rendered: Vec<Result<Rendered, String>> =
             wordings.iter().map(|w| self.prompt(w.text.as_deref().unwrap_or_default(), generation)).collect();
         let distinct = Distinct::of(&rendered);
@@ -76,28 +77,32 @@ impl Backend for Local {
                 forced.push(p);
             }
         }
+        let settings = Settings {
+            max_new_tokens: generation.max_new_tokens,
+            temperature: generation.temperature,
+            top_p: generation.top_p,
+            seed: generation.seed,
+            batch: self.batch,
+            ..Settings::default()
+        };
         let mut answers = Vec::with_capacity(wordings.len() * generation.repeats);
-        let mut effort = Effort::default();
+        let mut time = Time::default();
         for repeat in 0..generation.repeats {
             let first = repeat == 0;
-            let draw_keys = draw_keys(wordings, &distinct, repeat);
-            let made = self.model.answer(
-                &Job {
-                    prompts: &distinct.prompts,
-                    forced: if first { &forced } else { &[] },
-                    draw_keys: &draw_keys,
-                    hidden: first,
-                    settings: Settings {
-                        max_new_tokens: generation.max_new_tokens,
-                        temperature: generation.temperature,
-                        top_p: generation.top_p,
-                        seed: generation.seed,
-                        batch: self.batch,
-                    },
-                },
-                stop,
-            )?;
-            effort.add(&made.effort);
+            let job = Job {
+                prompts: &distinct.prompts,
+                draw_keys: &draw_keys(wordings, &distinct, repeat),
+                forced: if first { &forced } else { &[] },
+                settings,
+                layers: if first { &Layers::All } else { &Layers::None },
+            };
+            let before = answers.len();
+            let made = self.model.answer(&job, stop, &|p| {
+                // Equal prompts are computed once; a person counts wordings.
+                let share = p.responses as f64 / distinct.prompts.len().max(1) as f64;
+                progress(before + (share * wordings.len() as f64) as usize);
+            })?;
+            time += made.time;
             let texts = made.generations.iter().map(|g| self.model.decode(&g.token_ids)).collect::<Result<Vec<_>>>()?;
             for (wording, prompt) in rendered.iter().enumerate() {
                 let mut answer = Answer { wording, repeat, ..Answer::default() };
@@ -113,7 +118,7 @@ impl Backend for Local {
                     answer.hidden = made.hidden.get(place).cloned();
                     let wanted = pair(wording).and_then(|p| forced.iter().position(|f| *f == p));
                     answer.forced = wanted.and_then(|i| made.forced.get(i)).map(|f| Forced {
-                        target_token_ids: f.target.clone(),
+                        target_token_ids: f.token_ids.clone(),
                         logprobs: f.logprobs.clone(),
                         entropies: f.entropies.clone(),
                         jsds: f.jsds.clone(),
@@ -122,11 +127,15 @@ impl Backend for Local {
                 answers.push(answer);
             }
         }
-        Ok((answers, effort))
+        Ok((answers, time))
     }
 
     fn device(&self) -> &str {
         "cpu"
+    }
+
+    fn batch(&self) -> usize {
+        self.batch
     }
 }
 
@@ -142,12 +151,12 @@ impl Local {
     }
 }
 
-/// What each distinct prompt's draws depend on: the prompt's key, the first wording that has it, and the repeat.
-fn draw_keys(wordings: &[&Variant], distinct: &Distinct, repeat: usize) -> Vec<Vec<String>> {
+/// What each distinct prompt's draws depend on: data set, prompt, text and repeat.
+fn draw_keys(wordings: &[&Variant], distinct: &Distinct, repeat: usize) -> Vec<String> {
     let key = |prompt: usize| {
         let holder = (0..wordings.len()).find(|&w| distinct.place(w) == Some(prompt));
-        holder.and_then(|w| wordings.get(w)).map_or_else(Vec::new, |w| {
-            vec![w.dataset.clone(), w.prompt_id.clone(), w.text.clone().unwrap_or_default(), repeat.to_string()]
+        holder.and_then(|w| wordings.get(w)).map_or_else(String::new, |w| {
+            serde_json::json!([w.dataset, w.prompt_id, w.text, repeat]).to_string()
         })
     };
     (0..distinct.prompts.len()).map(key).collect()
@@ -158,7 +167,7 @@ fn response(made: &Answers, texts: &[String], place: usize) -> Option<Response> 
     Some(Response {
         text: texts.get(place)?.clone(),
         token_ids: generation.token_ids.clone(),
-        finish_reason: generation.finish.name(),
+        finish_reason: generation.finish.as_str(),
         logprobs: generation.logprobs.clone(),
         entropies: generation.entropies.clone(),
     })

@@ -8,6 +8,7 @@ pub mod local;
 use std::sync::atomic::AtomicBool;
 
 use crate::Result;
+use crate::model::Time;
 use crate::plan::GenerationPlan;
 use crate::variants::Variant;
 
@@ -60,30 +61,12 @@ pub struct Forced {
     pub jsds: Vec<f32>,
 }
 
-/// Where a backend's time went, in seconds, and how much it did.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Effort {
-    /// Prompts into the cache.
-    pub prefill_seconds: f64,
-    /// New tokens, one step at a time.
-    pub decode_seconds: f64,
-    /// Teacher forcing.
-    pub forced_seconds: f64,
-    /// Prompt tokens that were computed (shared ones once).
-    pub prompt_tokens: usize,
-    /// New tokens.
-    pub new_tokens: usize,
-    /// Tokens of teacher forcing that were computed.
-    pub forced_tokens: usize,
-    /// Sequences in the largest batch.
-    pub batch_size: usize,
-}
-
 /// Someone who answers prompts.
 pub trait Backend {
     /// Answers every wording of one prompt, `generation.repeats` times each.
     ///
     /// `wordings` all have a text; `baselines[i]` is the place of wording i's baseline in the same slice.
+    /// `progress` gets the number of answers that are complete.
     ///
     /// # Errors
     /// The model fails as a whole, or `stop` was raised. What fails for one wording alone is in its [`Answer`].
@@ -93,21 +76,12 @@ pub trait Backend {
         baselines: &[Option<usize>],
         generation: &GenerationPlan,
         stop: &AtomicBool,
-    ) -> Result<(Vec<Answer>, Effort)>;
+        progress: &dyn Fn(usize),
+    ) -> Result<(Vec<Answer>, Time)>;
 
     /// Name of the device.
     fn device(&self) -> &str;
-}
 
-impl Effort {
-    /// Adds what another piece of work took.
-    pub fn add(&mut self, other: &Effort) {
-        self.prefill_seconds += other.prefill_seconds;
-        self.decode_seconds += other.decode_seconds;
-        self.forced_seconds += other.forced_seconds;
-        self.prompt_tokens += other.prompt_tokens;
-        self.new_tokens += other.new_tokens;
-        self.forced_tokens += other.forced_tokens;
-        self.batch_size = self.batch_size.max(other.batch_size);
-    }
+    /// Most sequences in one batch.
+    fn batch(&self) -> usize;
 }

@@ -68,10 +68,10 @@ impl Progress for Stderr {
         });
     }
 
-    fn advance(&self, wordings: u64) {
+    fn reach(&self, wordings: u64) {
         self.with_bar(|slot| {
             let Some(b) = slot else { return };
-            b.bar.inc(wordings);
+            b.bar.set_position(wordings);
             if !std::io::stderr().is_terminal() && b.said.elapsed() >= PLAIN_EVERY {
                 b.said = Instant::now();
                 let (done, total) = (b.bar.position(), b.bar.length().unwrap_or(0));

@@ -127,6 +127,17 @@ pub struct Time {
     pub forced_tokens: u64,
 }
 
+impl std::ops::AddAssign for Time {
+    fn add_assign(&mut self, other: Time) {
+        self.prefill_seconds += other.prefill_seconds;
+        self.decode_seconds += other.decode_seconds;
+        self.forced_seconds += other.forced_seconds;
+        self.prefill_tokens += other.prefill_tokens;
+        self.decode_tokens += other.decode_tokens;
+        self.forced_tokens += other.forced_tokens;
+    }
+}
+
 /// How far a job is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Progress {

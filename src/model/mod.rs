@@ -92,13 +92,16 @@ pub struct Rendered {
     pub special_text: bool,
 }
 
-impl Model {
-    /// Loads a GGUF file; `name` is the model's name in the plan.
-    ///
-    /// # Errors
-    /// [`Error::Input`] where the file is no GGUF, is cut, or is of a family, tokenizer or encoding that is not known;
-    /// [`Error::Model`] where its chat template has an error; [`Error::Io`] where it can't be read.
-    pub fn load(name: &str, path: &Path) -> Result<Model> {
+/// What is read of a model's file before its weights.
+struct Opened {
+    gguf: Gguf,
+    tokenizer: Tokenizer,
+    template: Option<Template>,
+    info: ModelInfo,
+}
+
+impl Opened {
+    fn open(name: &str, path: &Path) -> Result<Opened> {
         let gguf = Gguf::open(path)?;
         let family = gguf.text("general.architecture")?.to_string();
         if family != llama::ARCHITECTURE {
@@ -109,7 +112,6 @@ impl Model {
                 .expected(llama::ARCHITECTURE)
                 .into());
         }
-        let context = gguf.count("llama.context_length")?;
         let mut tokenizer = Tokenizer::from_gguf(&gguf)?;
         let template = match gguf.metadata.contains_key("tokenizer.chat_template") {
             true => Some(Template::new(name, gguf.text("tokenizer.chat_template")?, &tokenizer.names)?),
@@ -118,22 +120,41 @@ impl Model {
         if let Some(template) = &template {
             tokenizer.add_ends_of(&template.source);
         }
-        let (decoder, weights_sha256) = rayon::join(|| llama::load(&gguf, tokenizer.vocabulary), || file_sha256(path));
-        let decoder = decoder?;
         let info = ModelInfo {
             name: name.to_string(),
             family,
             parameters: gguf.tensors.values().map(|tensor| tensor.shape.iter().product::<usize>() as u64).sum(),
-            layers: decoder.blocks.len(),
-            width: decoder.shape.width,
-            vocabulary: decoder.shape.vocabulary,
-            context,
+            layers: gguf.count("llama.block_count")?,
+            width: gguf.count("llama.embedding_length")?,
+            vocabulary: tokenizer.vocabulary,
+            context: gguf.count("llama.context_length")?,
             dtype: "f32",
-            weights_sha256: weights_sha256?,
+            weights_sha256: file_sha256(path)?,
             tokenizer_sha256: tokenizer.sha256.clone(),
             template_sha256: template.as_ref().map(|template| template.sha256.clone()),
             end_ids: tokenizer.ends.clone(),
         };
+        Ok(Opened { gguf, tokenizer, template, info })
+    }
+}
+
+impl Model {
+    /// Says what a GGUF file holds, without loading its weights; `name` is the model's name in the plan.
+    ///
+    /// # Errors
+    /// As [`Model::load`], but for tensors that are missing or of a wrong shape.
+    pub fn inspect(name: &str, path: &Path) -> Result<ModelInfo> {
+        Ok(Opened::open(name, path)?.info)
+    }
+
+    /// Loads a GGUF file; `name` is the model's name in the plan.
+    ///
+    /// # Errors
+    /// [`Error::Input`] where the file is no GGUF, is cut, or is of a family, tokenizer or encoding that is not known;
+    /// [`Error::Model`] where its chat template has an error; [`Error::Io`] where it can't be read.
+    pub fn load(name: &str, path: &Path) -> Result<Model> {
+        let Opened { gguf, tokenizer, template, info } = Opened::open(name, path)?;
+        let decoder = llama::load(&gguf, tokenizer.vocabulary)?;
         Ok(Model { decoder, tokenizer, template, info })
     }
 

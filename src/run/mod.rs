@@ -64,7 +64,7 @@ pub fn run(study: &Study, out: &Path, execution: Execution, progress: &dyn Progr
     for (model, path) in study.plan.models.iter().zip(&study.model_paths) {
         let todo = todo(study, &dir, &model.name);
         let total: usize = units(study).map(|(d, p)| wordings(study, d, p)).sum();
-        let left: usize = todo.iter().map(|&(d, p)| wordings(study, d, p)).sum();
+        let mut left: usize = todo.iter().map(|&(d, p)| wordings(study, d, p)).sum();
         if todo.is_empty() {
             continue;
         }
@@ -84,11 +84,13 @@ pub fn run(study: &Study, out: &Path, execution: Execution, progress: &dyn Progr
             else {
                 continue;
             };
-            let (parts, _) = bench.carry_out(variants, &mut timing)?;
+            let before = total - left;
+            let parts = bench.carry_out(variants, &mut timing, &|done| progress.reach((before + done) as u64))?;
+            left -= wordings(study, d, p);
             let write = Instant::now();
             dir.write_unit(&model.name, &dataset.name, p, parts)?;
             timing.write_seconds += write.elapsed().as_secs_f64();
-            progress.advance(wordings(study, d, p) as u64);
+            progress.reach((total - left) as u64);
         }
         progress.end();
     }

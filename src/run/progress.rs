@@ -6,8 +6,8 @@ pub trait Progress: Sync {
     fn say(&self, text: &str);
     /// Work of `total` wordings begins, of which `done` were done before.
     fn begin(&self, what: &str, total: u64, done: u64);
-    /// So many more wordings are done.
-    fn advance(&self, wordings: u64);
+    /// So many wordings are done in all.
+    fn reach(&self, wordings: u64);
     /// The work that began last is over.
     fn end(&self);
 }
@@ -19,6 +19,6 @@ pub struct Silent;
 impl Progress for Silent {
     fn say(&self, _: &str) {}
     fn begin(&self, _: &str, _: u64, _: u64) {}
-    fn advance(&self, _: u64) {}
+    fn reach(&self, _: u64) {}
     fn end(&self) {}
 }

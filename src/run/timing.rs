@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::backend::Effort;
+use crate::model::Time;
 
 /// Seconds by kind of work, tokens, and the process's peak memory.
 #[derive(Debug, Clone, Copy, Default)]
@@ -12,7 +12,7 @@ pub struct Timing {
     /// Reading weights.
     pub load_seconds: f64,
     /// Prefill, decoding and teacher forcing.
-    pub effort: Effort,
+    pub model: Time,
     /// BERTScore of responses.
     pub bertscore_seconds: f64,
     /// Writing Parquet.
@@ -21,20 +21,20 @@ pub struct Timing {
 
 impl fmt::Display for Timing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let e = &self.effort;
-        let rate = |tokens: usize, seconds: f64| if seconds > 0.0 { tokens as f64 / seconds } else { 0.0 };
+        let model = &self.model;
+        let rate = |tokens: u64, seconds: f64| if seconds > 0.0 { tokens as f64 / seconds } else { 0.0 };
         let known = self.load_seconds
-            + e.prefill_seconds
-            + e.decode_seconds
-            + e.forced_seconds
+            + model.prefill_seconds
+            + model.decode_seconds
+            + model.forced_seconds
             + self.bertscore_seconds
             + self.write_seconds;
         writeln!(f, "time {:.1} s:", self.wall_seconds)?;
         writeln!(f, "  loading         {:7.1} s", self.load_seconds)?;
         for (what, seconds, tokens) in [
-            ("prefill", e.prefill_seconds, e.prompt_tokens),
-            ("decoding", e.decode_seconds, e.new_tokens),
-            ("teacher forcing", e.forced_seconds, e.forced_tokens),
+            ("prefill", model.prefill_seconds, model.prefill_tokens),
+            ("decoding", model.decode_seconds, model.decode_tokens),
+            ("teacher forcing", model.forced_seconds, model.forced_tokens),
         ] {
             writeln!(f, "  {what:15} {seconds:7.1} s  {tokens:7} tokens, {:5.0} a second", rate(tokens, seconds))?;
         }

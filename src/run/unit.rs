@@ -39,18 +39,24 @@ struct Pair<'a> {
 }
 
 impl Bench<'_> {
-    /// Asks, measures and gathers the rows of one prompt. Returns them with the number of failed rows.
+    /// Asks, measures and gathers the rows of one prompt. 
     ///
     /// # Errors
     /// The model or the encoder fails as a whole, or the user asked to stop.
-    pub fn carry_out(&self, variants: &[Variant], timing: &mut Timing) -> Result<(Vec<Rows>, u64)> {
+    pub fn carry_out(
+        &self,
+        variants: &[Variant],
+        timing: &mut Timing,
+        progress: &dyn Fn(usize),
+    ) -> Result<Vec<Rows>> {
         let started = super::now();
         let clock = Instant::now();
         let wordings: Vec<&Variant> = variants.iter().filter(|v| v.text.is_some()).collect();
         let baselines: Vec<Option<usize>> =
             wordings.iter().map(|v| wordings.iter().position(|b| b.variant_id == v.baseline_id)).collect();
-        let (answers, effort) = self.backend.answer(&wordings, &baselines, &self.plan.generation, self.stop)?;
-        timing.effort.add(&effort);
+        let generation_plan = &self.plan.generation;
+        let (answers, time) = self.backend.answer(&wordings, &baselines, generation_plan, self.stop, progress)?;
+        timing.model += time;
 
         let baseline_answers: Vec<Option<&Answer>> = baselines
             .iter()
@@ -74,10 +80,8 @@ impl Bench<'_> {
         let similarities = self.similarities(&pairs, timing)?;
         let judgements = judgements(&pairs)?;
         let seconds = clock.elapsed().as_secs_f64() / answers.len().max(1) as f64;
-        let mut failed = 0;
         for answer in &answers {
             let Some(variant) = wordings.get(answer.wording) else { continue };
-            failed += u64::from(answer.error.is_some());
             generation(&mut generations, variant, answer)?;
             if let Some(f) = &answer.forced {
                 let [p, v, r] = key(variant, answer);
@@ -90,11 +94,11 @@ impl Bench<'_> {
                 self.hidden(&mut activations, &mut drift, variant, answer, hidden, baseline)?;
             }
             let [p, v, r] = key(variant, answer);
-            let batch = i32::try_from(effort.batch_size).unwrap_or(i32::MAX);
+            let batch = i32::try_from(self.backend.batch()).unwrap_or(i32::MAX);
             let (host, device) = (self.host.into(), self.backend.device().into());
             work.push([p, v, r, host, device, seconds.into(), batch.into(), started.clone().into()])?;
         }
-        Ok((vec![generations, forced, activations, drift, similarities, judgements, work], failed))
+        Ok(vec![generations, forced, activations, drift, similarities, judgements, work])
     }
 
     fn similarities(&self, pairs: &[Pair], timing: &mut Timing) -> Result<Rows> {
