@@ -1,0 +1,425 @@
+//! Grid: which subtypes, places and strengths are made of every prompt.
+//!
+//! In: strengths by subtype, and places (from a plan or a preset). Out: a checked grid and its cells in order.
+//! Order is fixed (subtype, place, rising strength), so two plans with the same cells are the same grid.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize, Serializer};
+
+use crate::{Error, Result};
+
+/// What is varied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Subtype {
+    /// Rude to polite framing around the prompt.
+    Politeness,
+    /// Added spaces.
+    Spacing,
+    /// Added punctuation marks.
+    Punctuation,
+    /// Letters made upper case.
+    Casing,
+    /// Fewer or more words.
+    Length,
+    /// Question or instruction.
+    Form,
+}
+
+impl Subtype {
+    /// Every subtype, in grid order.
+    pub const ALL: [Subtype; 6] =
+        [Subtype::Politeness, Subtype::Spacing, Subtype::Punctuation, Subtype::Casing, Subtype::Length, Subtype::Form];
+
+    /// Name in tables, ids and plans.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Subtype::Politeness => "politeness",
+            Subtype::Spacing => "spacing",
+            Subtype::Punctuation => "punctuation",
+            Subtype::Casing => "casing",
+            Subtype::Length => "length",
+            Subtype::Form => "form",
+        }
+    }
+
+    /// The family that it belongs to in the method's grid.
+    pub fn family(self) -> &'static str {
+        match self {
+            Subtype::Politeness => "social_register",
+            Subtype::Spacing | Subtype::Punctuation | Subtype::Casing => "surface_noise",
+            Subtype::Length | Subtype::Form => "structural_rewriting",
+        }
+    }
+
+    /// Whether it is rewritten (length, form): such wordings may fail and are what the validity rule applies to.
+    pub fn is_rewrite(self) -> bool {
+        matches!(self, Subtype::Length | Subtype::Form)
+    }
+
+    /// The subtype of this name.
+    ///
+    /// # Errors
+    /// An unknown name; the message lists the known ones.
+    pub fn parse(name: &str) -> Result<Subtype> {
+        Subtype::ALL.into_iter().find(|s| s.as_str() == name).ok_or_else(|| {
+            Error::input("unknown subtype of variants")
+                .found(name)
+                .expected(Subtype::ALL.map(Subtype::as_str).join(", "))
+                .into()
+        })
+    }
+
+    /// What is accepted as its strength, in words.
+    pub fn accepted(self) -> &'static str {
+        match self {
+            Subtype::Politeness => "whole numbers from -10 to 10 without 0 (the method's grid has the even ones)",
+            Subtype::Spacing | Subtype::Punctuation => "whole numbers from 1 to 1000",
+            Subtype::Casing => "percentages over 0 and up to 100",
+            Subtype::Length => "multiples of the prompt's length over 0 and up to 10, without 1",
+            Subtype::Form => "imperative (interrogative is its baseline)",
+        }
+    }
+
+    fn accepts(self, level: &Level) -> bool {
+        let whole = |x: f64, low: f64, high: f64| x.fract() == 0.0 && (low..=high).contains(&x);
+        match (self, level) {
+            (Subtype::Politeness, Level::Number(x)) => whole(*x, -10.0, 10.0) && *x != 0.0,
+            (Subtype::Spacing | Subtype::Punctuation, Level::Number(x)) => whole(*x, 1.0, 1000.0),
+            (Subtype::Casing, Level::Number(x)) => *x > 0.0 && *x <= 100.0,
+            (Subtype::Length, Level::Number(x)) => *x > 0.0 && *x <= 10.0 && *x != 1.0,
+            (Subtype::Form, Level::Word(word)) => word == "imperative",
+            _ => false,
+        }
+    }
+}
+
+/// Where the change is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Place {
+    /// Before the prompt; for casing its first half.
+    Prefix,
+    /// After the prompt; for casing its second half.
+    Suffix,
+    /// Anywhere in the prompt; for politeness on both sides.
+    Global,
+}
+
+impl Place {
+    /// Every place, in grid order.
+    pub const ALL: [Place; 3] = [Place::Prefix, Place::Suffix, Place::Global];
+
+    /// Name in tables, ids and plans.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Place::Prefix => "prefix",
+            Place::Suffix => "suffix",
+            Place::Global => "global",
+        }
+    }
+
+    /// The place of this name.
+    ///
+    /// # Errors
+    /// An unknown name; the message lists the known ones.
+    pub fn parse(name: &str) -> Result<Place> {
+        Place::ALL.into_iter().find(|p| p.as_str() == name).ok_or_else(|| {
+            Error::input("unknown place of variants")
+                .found(name)
+                .expected(Place::ALL.map(Place::as_str).join(", "))
+                .into()
+        })
+    }
+}
+
+/// A strength: a number, or the word of a form. Prints as it stands in ids, a number as its shortest decimal.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum Level {
+    /// A strength on a scale; the unit depends on the subtype.
+    Number(f64),
+    /// `imperative` or `interrogative`.
+    Word(String),
+}
+
+impl Level {
+    /// The number, if it is one.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Level::Number(x) => Some(*x),
+            Level::Word(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Level::Number(x) => write!(f, "{x}"),
+            Level::Word(word) => f.write_str(word),
+        }
+    }
+}
+
+impl Serialize for Level {
+    fn serialize<S: Serializer>(&self, out: S) -> std::result::Result<S::Ok, S::Error> {
+        match self {
+            // Written as it stands in ids: 20, not 20.0.
+            Level::Number(x) if x.fract() == 0.0 && x.abs() < 1e9 => out.serialize_i64(*x as i64),
+            Level::Number(x) => out.serialize_f64(*x),
+            Level::Word(word) => out.serialize_str(word),
+        }
+    }
+}
+
+impl From<f64> for Level {
+    fn from(x: f64) -> Self {
+        Level::Number(x)
+    }
+}
+
+impl From<&str> for Level {
+    fn from(word: &str) -> Self {
+        Level::Word(word.to_string())
+    }
+}
+
+/// A checked grid. Length and form are made at `global` whatever the places.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
+pub struct Grid {
+    levels: BTreeMap<Subtype, Vec<Level>>,
+    places: Vec<Place>,
+}
+
+/// A grid as it was written down.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Unchecked {
+    levels: BTreeMap<Subtype, Vec<Level>>,
+    places: Vec<Place>,
+}
+
+impl TryFrom<Unchecked> for Grid {
+    type Error = Error;
+
+    fn try_from(raw: Unchecked) -> Result<Grid> {
+        Grid::new(raw.levels, raw.places)
+    }
+}
+
+/// One cell: a variant of every prompt.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Cell<'a> {
+    pub subtype: Subtype,
+    pub place: Place,
+    pub level: &'a Level,
+}
+
+impl Grid {
+    /// A grid of these strengths and places, sorted; subtypes that are not named are left out.
+    ///
+    /// # Errors
+    /// A strength that its subtype doesn't accept, a strength or place named twice, a subtype without strengths, or
+    /// places missing where politeness or noise needs them. The message names the subtype and what is accepted.
+    pub fn new(levels: BTreeMap<Subtype, Vec<Level>>, mut places: Vec<Place>) -> Result<Grid> {
+        let mut sorted = BTreeMap::new();
+        for (subtype, mut strengths) in levels {
+            let wrong = |what: String, found: String| {
+                Err(Error::input(what).key(subtype.as_str()).found(found).expected(subtype.accepted()).into())
+            };
+            if strengths.is_empty() {
+                return wrong(format!("{} has no strengths", subtype.as_str()), "an empty list".to_string());
+            }
+            if let Some(level) = strengths.iter().find(|level| !subtype.accepts(level)) {
+                return wrong(format!("{} can't have this strength", subtype.as_str()), level.to_string());
+            }
+            strengths.sort_by(|a, b| a.number().unwrap_or(0.0).total_cmp(&b.number().unwrap_or(0.0)));
+            if let Some([twice, _]) = strengths.array_windows().find(|[a, b]| a == b) {
+                return wrong(format!("{} has a strength twice", subtype.as_str()), twice.to_string());
+            }
+            sorted.insert(subtype, strengths);
+        }
+        places.sort();
+        if let Some([twice, _]) = places.array_windows().find(|[a, b]| a == b) {
+            return Err(Error::input("a place is named twice").key("places").found(twice.as_str()).into());
+        }
+        if places.is_empty() && sorted.keys().any(|s| !s.is_rewrite()) {
+            let all = Place::ALL.map(Place::as_str).join(", ");
+            return Err(Error::input("no places for the variants").key("places").expected(all).into());
+        }
+        Ok(Grid { levels: sorted, places })
+    }
+
+    /// The method's full grid: 81 variants a prompt.
+    pub fn paper() -> Grid {
+        Grid::of(
+            &[-10.0, -8.0, -6.0, -4.0, -2.0, 2.0, 4.0, 6.0, 8.0, 10.0],
+            &[1.0, 5.0, 20.0, 50.0, 100.0],
+            &[1.0, 3.0, 5.0, 10.0, 20.0],
+            &[10.0, 25.0, 50.0, 75.0, 100.0],
+            &[0.25, 0.5, 1.5, 2.0, 3.0],
+            &Place::ALL,
+        )
+    }
+
+    /// A small grid for a first look: 19 variants a prompt, every subtype, two places, strengths far enough apart to show a dose.
+    pub fn quick() -> Grid {
+        Grid::of(&[-8.0, 8.0], &[5.0, 50.0], &[3.0, 10.0], &[25.0, 100.0], &[0.5, 2.0], &[Place::Prefix, Place::Global])
+    }
+
+    fn of(polite: &[f64], spaces: &[f64], marks: &[f64], casing: &[f64], length: &[f64], places: &[Place]) -> Grid {
+        let numbers = |list: &[f64]| list.iter().copied().map(Level::Number).collect();
+        let levels = BTreeMap::from([
+            (Subtype::Politeness, numbers(polite)),
+            (Subtype::Spacing, numbers(spaces)),
+            (Subtype::Punctuation, numbers(marks)),
+            (Subtype::Casing, numbers(casing)),
+            (Subtype::Length, numbers(length)),
+            (Subtype::Form, vec![Level::from("imperative")]),
+        ]);
+        Grid { levels, places: places.to_vec() }
+    }
+
+    /// The same grid with these subtypes only; subtypes that it doesn't have stay out.
+    #[must_use]
+    pub fn only(&self, subtypes: &[Subtype]) -> Grid {
+        let mut grid = self.clone();
+        grid.levels.retain(|subtype, _| subtypes.contains(subtype));
+        grid
+    }
+
+    /// Strengths by subtype, rising.
+    pub fn levels(&self) -> &BTreeMap<Subtype, Vec<Level>> {
+        &self.levels
+    }
+
+    /// Places of politeness and noise.
+    pub fn places(&self) -> &[Place] {
+        &self.places
+    }
+
+    /// Whether the subtype is on the grid.
+    pub fn has(&self, subtype: Subtype) -> bool {
+        self.levels.contains_key(&subtype)
+    }
+
+    /// Non-baseline variants a prompt.
+    pub fn len(&self) -> usize {
+        self.cells().count()
+    }
+
+    /// Whether nothing is varied.
+    pub fn is_empty(&self) -> bool {
+        self.levels.is_empty()
+    }
+
+    pub(super) fn cells(&self) -> impl Iterator<Item = Cell<'_>> {
+        self.levels.iter().flat_map(move |(&subtype, levels)| {
+            let places: &[Place] = if subtype.is_rewrite() { &[Place::Global] } else { &self.places };
+            places.iter().flat_map(move |&place| levels.iter().map(move |level| Cell { subtype, place, level }))
+        })
+    }
+}
+
+/// Non-baseline variants a prompt by subtype, in grid order; subtypes that are not on the grid have none and are left out.
+pub fn count(grid: &Grid) -> Vec<(Subtype, usize)> {
+    grid.levels().keys().map(|&s| (s, grid.cells().filter(|cell| cell.subtype == s).count())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(subtype: Subtype, level: impl Into<Level>) -> Result<Grid> {
+        Grid::new(BTreeMap::from([(subtype, vec![level.into()])]), vec![Place::Global])
+    }
+
+    #[test]
+    fn the_full_grid_has_81_variants() {
+        let counts: Vec<usize> = count(&Grid::paper()).into_iter().map(|(_, n)| n).collect();
+        assert_eq!(counts, [30, 15, 15, 15, 5, 1]);
+        assert_eq!(Grid::paper().len(), 81);
+        assert_eq!(Grid::quick().len(), 19);
+        assert_eq!(count(&Grid::quick()).len(), 6);
+    }
+
+    #[test]
+    fn presets_pass_their_own_check() {
+        for grid in [Grid::paper(), Grid::quick()] {
+            assert_eq!(Grid::new(grid.levels().clone(), grid.places().to_vec()).unwrap(), grid);
+        }
+    }
+
+    #[test]
+    fn order_of_writing_does_not_matter() {
+        let grid = |list: [f64; 2], places: Vec<Place>| {
+            Grid::new(BTreeMap::from([(Subtype::Spacing, list.map(Level::Number).to_vec())]), places).unwrap()
+        };
+        assert_eq!(
+            grid([20.0, 5.0], vec![Place::Global, Place::Prefix]),
+            grid([5.0, 20.0], vec![Place::Prefix, Place::Global])
+        );
+    }
+
+    #[test]
+    fn impossible_strengths_are_refused_with_what_is_accepted() {
+        for (subtype, level) in [
+            (Subtype::Politeness, 0.0),
+            (Subtype::Politeness, 12.0),
+            (Subtype::Politeness, 1.5),
+            (Subtype::Spacing, 0.0),
+            (Subtype::Spacing, 1001.0),
+            (Subtype::Punctuation, 2.5),
+            (Subtype::Casing, 0.0),
+            (Subtype::Casing, 101.0),
+            (Subtype::Length, 1.0),
+            (Subtype::Length, 0.0),
+            (Subtype::Length, 11.0),
+            (Subtype::Length, f64::NAN),
+            (Subtype::Form, 1.0),
+        ] {
+            let message = one(subtype, level).unwrap_err().to_string();
+            assert!(message.contains(subtype.as_str()) && message.contains(subtype.accepted()), "{message}");
+        }
+        assert!(one(Subtype::Form, "exclamatory").is_err());
+        assert!(one(Subtype::Spacing, "many").is_err());
+        assert!(one(Subtype::Form, "imperative").is_ok());
+        assert!(one(Subtype::Politeness, -9.0).is_ok());
+    }
+
+    #[test]
+    fn twice_the_same_or_nothing_is_refused() {
+        let levels =
+            |list: &[f64]| BTreeMap::from([(Subtype::Casing, list.iter().copied().map(Level::Number).collect())]);
+        assert!(Grid::new(levels(&[10.0, 10.0]), vec![Place::Global]).is_err());
+        assert!(Grid::new(levels(&[]), vec![Place::Global]).is_err());
+        assert!(Grid::new(levels(&[10.0]), vec![]).is_err());
+        assert!(Grid::new(levels(&[10.0]), vec![Place::Global, Place::Global]).is_err());
+    }
+
+    #[test]
+    fn unknown_names_list_the_known_ones() {
+        let message = Subtype::parse("shouting").unwrap_err().to_string();
+        assert!(message.contains("shouting") && message.contains("politeness, spacing"), "{message}");
+        assert!(Place::parse("middle").unwrap_err().to_string().contains("prefix, suffix, global"));
+        assert!(Subtype::ALL.into_iter().all(|s| Subtype::parse(s.as_str()).unwrap() == s));
+    }
+
+    #[test]
+    fn a_grid_survives_json_and_stays_checked() {
+        let json = serde_json::to_string(&Grid::paper()).unwrap();
+        assert!(json.contains("\"length\":[0.25,0.5,1.5,2,3]"), "{json}");
+        assert_eq!(serde_json::from_str::<Grid>(&json).unwrap(), Grid::paper());
+        assert!(serde_json::from_str::<Grid>(&json.replace("0.25", "-1")).is_err());
+    }
+
+    #[test]
+    fn numbers_print_as_shortest_decimals() {
+        let shown: Vec<String> = [0.25, 2.0, 1.5, -4.0, 20.0].map(|x| Level::Number(x).to_string()).to_vec();
+        assert_eq!(shown, ["0.25", "2", "1.5", "-4", "20"]);
+    }
+}

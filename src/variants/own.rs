@@ -1,0 +1,347 @@
+//! Own paraphrases: wordings that a user brings along.
+//!
+//! In: a CSV, TSV or JSONL file with a prompt key and a text a row. Out: [`Paraphrase`]s, and their [`Variant`]s of one prompt.
+//! They run beside the built-in wordings or instead of them, measured against the prompt itself.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use super::{BASELINE, Place, Variant, baseline};
+use crate::datasets::Prompt;
+use crate::error::InputError;
+use crate::{Error, Result};
+
+/// The columns of a file of paraphrases.
+const COLUMNS: [&str; 7] = ["prompt_id", "text", "dataset", "family", "subtype", "place", "strength"];
+/// Families and subtypes that the program gives itself.
+const BUILT_IN_FAMILIES: [&str; 4] = ["social_register", "surface_noise", "structural_rewriting", BASELINE];
+
+/// One row of a file of paraphrases.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Paraphrase {
+    /// Name of the data set in the plan; None: any data set that has the prompt.
+    pub dataset: Option<String>,
+    /// Key of the prompt within its data set.
+    pub prompt_id: String,
+    /// The wording.
+    pub text: String,
+    /// `own` unless the file says otherwise.
+    pub family: String,
+    /// `paraphrase` unless the file says otherwise.
+    pub subtype: String,
+    /// `global` unless the file says otherwise.
+    pub place: Place,
+    /// Strength as the file writes it, a number or a word; None: paraphrases are numbered.
+    pub level: Option<String>,
+    /// Line in the file, from 1.
+    pub line: u64,
+}
+
+/// Reads a file of paraphrases: CSV, TSV (a header, then rows) or JSONL (an object a line), told apart by the name's end.
+///
+/// Columns: `prompt_id` and `text`; optional `dataset`, `family`, `subtype`, `place`, `strength`. Empty cells count as absent.
+///
+/// # Errors
+/// A file that can't be read, an unknown or missing column, a broken row, an empty text, a name that can't stand in an
+/// id, a built-in family, an unknown place: each names file, line and column.
+pub fn read_paraphrases(path: &Path) -> Result<Vec<Paraphrase>> {
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
+    let bytes = fs::read(path).map_err(Error::io("read", path))?;
+    let rows = match extension.as_str() {
+        "csv" => separated(path, &bytes, b',')?,
+        "tsv" => separated(path, &bytes, b'\t')?,
+        "jsonl" | "ndjson" => json_lines(path, &bytes)?,
+        _ => {
+            return Err(Error::input("can't tell how the paraphrases are laid out")
+                .file(path)
+                .found(format!("a name that ends in {extension:?}"))
+                .expected(".csv, .tsv, .jsonl or .ndjson")
+                .into());
+        }
+    };
+    if rows.is_empty() {
+        return Err(Error::input("no paraphrases").file(path).expected("at least one row").into());
+    }
+    rows.into_iter()
+        .map(|(line, cells)| checked(line, cells).map_err(|e| Error::from(e.file(path).line(line))))
+        .collect()
+}
+
+/// Cells of one row by column; only those that hold something.
+type Cells = BTreeMap<String, String>;
+
+fn separated(path: &Path, bytes: &[u8], delimiter: u8) -> Result<Vec<(u64, Cells)>> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(bytes);
+    let broken = |e: csv::Error| {
+        let line = e.position().map_or(1, csv::Position::line);
+        Error::from(Error::input("a row of the paraphrases can't be read").file(path).line(line).found(e.to_string()))
+    };
+    let header: Vec<String> = reader.headers().map_err(broken)?.iter().map(|h| h.trim().to_string()).collect();
+    check_columns(header.iter(), true).map_err(|e| e.file(path).line(1))?;
+    let mut rows = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(broken)?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let cells = header.iter().cloned().zip(record.iter().map(str::to_string)).filter(|(_, cell)| !cell.is_empty());
+        rows.push((line, cells.collect()));
+    }
+    Ok(rows)
+}
+
+fn json_lines(path: &Path, bytes: &[u8]) -> Result<Vec<(u64, Cells)>> {
+    let text = std::str::from_utf8(bytes).map_err(|e| {
+        let line = bytes.iter().take(e.valid_up_to()).filter(|&&b| b == b'\n').count() as u64 + 1;
+        Error::input("the paraphrases are not UTF-8").file(path).line(line)
+    })?;
+    let mut rows = Vec::new();
+    for (line, json) in (1u64..).zip(text.lines()) {
+        if json.trim().is_empty() {
+            continue;
+        }
+        let object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(json).map_err(|e| {
+            Error::input("a line of the paraphrases is no JSON object").file(path).line(line).found(e.to_string())
+        })?;
+        check_columns(object.keys(), false).map_err(|e| e.file(path).line(line))?;
+        let mut cells = Cells::new();
+        for (column, value) in object {
+            let cell = match value {
+                serde_json::Value::Null => continue,
+                serde_json::Value::String(text) => text,
+                serde_json::Value::Number(number) => number.to_string(),
+                other => {
+                    return Err(Error::input("a cell of the paraphrases is neither text nor number")
+                        .file(path)
+                        .line(line)
+                        .key(column)
+                        .found(other.to_string())
+                        .into());
+                }
+            };
+            if !cell.is_empty() {
+                cells.insert(column, cell);
+            }
+        }
+        rows.push((line, cells));
+    }
+    Ok(rows)
+}
+
+/// An unknown column is refused rather than ignored: a mistyped "strenght" would silently lose the doses.
+fn check_columns<'a>(found: impl Iterator<Item = &'a String> + Clone, is_header: bool) -> Result<(), InputError> {
+    let all = || found.clone().cloned().collect::<Vec<_>>().join(", ");
+    if let Some(unknown) = found.clone().find(|c| !COLUMNS.contains(&c.as_str())) {
+        return Err(Error::input(format!("paraphrases have no column {unknown:?}"))
+            .found(all())
+            .expected(COLUMNS.join(", ")));
+    }
+    if let Some(missing) = ["prompt_id", "text"].into_iter().find(|m| !found.clone().any(|c| c == m)) {
+        let where_ = if is_header { "the file's header" } else { "the object" };
+        return Err(Error::input(format!("{where_} has no column {missing:?}")).key(missing).found(all()));
+    }
+    Ok(())
+}
+
+fn checked(line: u64, mut cells: Cells) -> Result<Paraphrase, InputError> {
+    let mut required = |column: &'static str| {
+        cells
+            .remove(column)
+            .filter(|cell| !cell.trim().is_empty())
+            .ok_or_else(|| Error::input(format!("a paraphrase has no {column}")).key(column).found("an empty cell"))
+    };
+    let prompt_id = required("prompt_id")?;
+    let text = required("text")?;
+    let mut name = |column: &'static str, default: Option<&str>| match cells.remove(column) {
+        Some(cell) if is_slug(&cell) => Ok(Some(cell)),
+        Some(cell) => Err(Error::input(format!("a {column} must be able to stand in an id"))
+            .key(column)
+            .found(cell)
+            .expected("letters, digits, '.', '_' and '-'")),
+        None => Ok(default.map(str::to_string)),
+    };
+    let family = name("family", Some("own"))?.unwrap_or_default();
+    let subtype = name("subtype", Some("paraphrase"))?.unwrap_or_default();
+    let level = name("strength", None)?;
+    if BUILT_IN_FAMILIES.contains(&family.as_str()) {
+        return Err(Error::input("paraphrases can't carry the name of a built-in family")
+            .key("family")
+            .found(family)
+            .fix("leave the column out (the family is then \"own\") or choose another name"));
+    }
+    let place = match cells.remove("place") {
+        None => Place::Global,
+        Some(place) => Place::ALL.into_iter().find(|p| p.as_str() == place).ok_or_else(|| {
+            Error::input("unknown place").key("place").found(place).expected(Place::ALL.map(Place::as_str).join(", "))
+        })?,
+    };
+    Ok(Paraphrase { dataset: cells.remove("dataset"), prompt_id, text, family, subtype, place, level, line })
+}
+
+fn is_slug(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
+}
+
+/// The prompt's own paraphrases as variants, in file order: ids are `own/<subtype>/<place>/<strength>`, or where there is
+/// no strength a number that counts up from 1 within subtype and place, passing over numbers that are strengths.
+///
+/// # Errors
+/// Two paraphrases of the prompt with the same subtype, place and strength; the message names both lines.
+pub fn own(prompt: &Prompt, paraphrases: &[Paraphrase], seed: u64) -> Result<Vec<Variant>> {
+    let mine: Vec<&Paraphrase> = paraphrases.iter().filter(|p| belongs(p, prompt)).collect();
+    let mut taken: BTreeMap<(&str, Place, String), u64> = BTreeMap::new();
+    for p in &mine {
+        let Some(level) = &p.level else { continue };
+        if let Some(first) = taken.insert((&p.subtype, p.place, shortest(level)), p.line) {
+            return Err(Error::input(format!("two paraphrases of prompt {:?} have the same id", prompt.prompt_id))
+                .line(p.line)
+                .key("strength")
+                .found(format!("{}, {}, {level}, as on line {first}", p.subtype, p.place.as_str()))
+                .fix("give them different strengths, or none: they are numbered then")
+                .into());
+        }
+    }
+    let mut numbers: BTreeMap<(&str, Place), u64> = BTreeMap::new();
+    let mut variants = Vec::with_capacity(mine.len());
+    for p in &mine {
+        let level = match &p.level {
+            Some(level) => shortest(level),
+            None => {
+                let number = numbers.entry((&p.subtype, p.place)).or_insert(0);
+                *number += 1;
+                while taken.contains_key(&(p.subtype.as_str(), p.place, number.to_string())) {
+                    *number += 1;
+                }
+                number.to_string()
+            }
+        };
+        variants.push(Variant {
+            variant_id: format!("own/{}/{}/{level}", p.subtype, p.place.as_str()),
+            family: p.family.clone(),
+            subtype: p.subtype.clone(),
+            place: Some(p.place.as_str().to_string()),
+            strength: p.level.as_ref().and_then(|level| level.parse().ok()).filter(|x: &f64| x.is_finite()),
+            level: Some(level),
+            is_baseline: false,
+            text: Some(p.text.clone()),
+            rewriter: Some("own".to_string()),
+            ..baseline(prompt, seed)
+        });
+    }
+    Ok(variants)
+}
+
+/// The paraphrases that belong to none of the prompts: a caller should say so, since they will not run.
+pub fn unmatched<'a>(prompts: &[Prompt], paraphrases: &'a [Paraphrase]) -> Vec<&'a Paraphrase> {
+    let keys: BTreeSet<(&str, &str)> = prompts.iter().map(|p| (p.prompt_id.as_str(), p.dataset.as_str())).collect();
+    let known = |p: &&Paraphrase| match &p.dataset {
+        Some(dataset) => keys.contains(&(p.prompt_id.as_str(), dataset.as_str())),
+        None => keys.iter().any(|(prompt_id, _)| *prompt_id == p.prompt_id),
+    };
+    paraphrases.iter().filter(|p| !known(p)).collect()
+}
+
+fn belongs(p: &Paraphrase, prompt: &Prompt) -> bool {
+    p.prompt_id == prompt.prompt_id && p.dataset.as_ref().is_none_or(|dataset| *dataset == prompt.dataset)
+}
+
+/// A strength as it stands in ids: numbers as shortest decimals, words as they are.
+fn shortest(level: &str) -> String {
+    match level.parse::<f64>() {
+        Ok(x) if x.is_finite() => x.to_string(),
+        _ => level.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prompt() -> Prompt {
+        Prompt {
+            dataset: "mine".to_string(),
+            prompt_id: "7".to_string(),
+            text: "Who wrote Hamlet?".to_string(),
+            answers: vec![],
+            category: None,
+            source_row: 0,
+            source_hash: String::new(),
+        }
+    }
+
+    fn read(name: &str, content: &str) -> Result<Vec<Paraphrase>> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        fs::write(&path, content).unwrap();
+        read_paraphrases(&path)
+    }
+
+    #[test]
+    fn the_three_layouts_read_alike() {
+        let csv = read("a.csv", "\u{feff}prompt_id,text,strength\n7,\"Hamlet, by whom?\",2.0\n").unwrap();
+        let tsv = read("a.tsv", "strength\tprompt_id\ttext\n2.0\t7\tHamlet, by whom?\n").unwrap();
+        let mut jsonl =
+            read("a.jsonl", "\n{\"prompt_id\": 7, \"text\": \"Hamlet, by whom?\", \"strength\": 2.0}\n").unwrap();
+        assert_eq!(csv, tsv);
+        assert_eq!((csv[0].line, jsonl[0].line), (2, 2));
+        jsonl[0].line = 2;
+        assert_eq!(csv, jsonl);
+        assert_eq!(
+            (csv[0].family.as_str(), csv[0].subtype.as_str(), csv[0].place),
+            ("own", "paraphrase", Place::Global)
+        );
+    }
+
+    #[test]
+    fn ids_are_strengths_or_running_numbers() {
+        let rows = "prompt_id,text,subtype,place,strength,dataset\n7,a,,,,\n7,b,,,,mine\n7,c,,,2.0,\n7,d,slang,prefix,mild,\n7,e,,,,other\n8,f,,,,\n";
+        let paraphrases = read("a.csv", rows).unwrap();
+        let variants = own(&prompt(), &paraphrases, 1).unwrap();
+        let ids: Vec<&str> = variants.iter().map(|v| v.variant_id.as_str()).collect();
+        assert_eq!(
+            ids,
+            ["own/paraphrase/global/1", "own/paraphrase/global/3", "own/paraphrase/global/2", "own/slang/prefix/mild"]
+        );
+        assert_eq!(variants[2].strength, Some(2.0));
+        assert_eq!((variants[3].strength, variants[3].level.as_deref()), (None, Some("mild")));
+        assert!(
+            variants
+                .iter()
+                .all(|v| v.baseline_id == "baseline" && v.rewriter.as_deref() == Some("own") && !v.is_baseline)
+        );
+        let left: Vec<&str> = unmatched(&[prompt()], &paraphrases).iter().map(|p| p.text.as_str()).collect();
+        assert_eq!(left, ["e", "f"]);
+    }
+
+    #[test]
+    fn the_same_id_twice_names_both_lines() {
+        let paraphrases = read("a.csv", "prompt_id,text,strength\n7,a,2\n7,b,2.0\n").unwrap();
+        let message = own(&prompt(), &paraphrases, 1).unwrap_err().to_string();
+        assert!(message.contains("line 3") && message.contains("line 2"), "{message}");
+    }
+
+    #[test]
+    fn bad_files_say_where_and_what() {
+        for (name, content, wanted) in [
+            ("a.csv", "prompt_id,txt\n7,a\n", vec!["line 1", "txt", "prompt_id, text"]),
+            ("a.csv", "text\na\n", vec!["line 1", "prompt_id"]),
+            ("a.csv", "prompt_id,text\n7,\n", vec!["line 2", "text"]),
+            ("a.csv", "prompt_id,text\n7,a,b\n", vec!["line 2"]),
+            ("a.csv", "prompt_id,text\n", vec!["no paraphrases"]),
+            ("a.csv", "prompt_id,text,family\n7,a,surface_noise\n", vec!["line 2", "family", "surface_noise"]),
+            ("a.csv", "prompt_id,text,subtype\n7,a,x/y\n", vec!["line 2", "subtype", "x/y"]),
+            ("a.csv", "prompt_id,text,place\n7,a,middle\n", vec!["line 2", "place", "prefix, suffix, global"]),
+            ("a.jsonl", "{\"prompt_id\": \"7\", \"text\": \"a\"}\n{\"prompt_id\"\n", vec!["line 2"]),
+            ("a.jsonl", "{\"prompt_id\": \"7\", \"text\": [1]}\n", vec!["line 1", "text", "[1]"]),
+            ("a.jsonl", "{\"prompt_id\": \"7\"}\n", vec!["line 1", "text"]),
+            ("a.txt", "x", vec![".csv"]),
+        ] {
+            let message = read(name, content).unwrap_err().to_string();
+            for part in wanted {
+                assert!(message.contains(part), "{part:?} not in {message:?}");
+            }
+            assert!(message.contains(name), "{message}");
+        }
+        assert!(matches!(read_paraphrases(Path::new("/no/such/file.csv")), Err(Error::Io { .. })));
+    }
+}
