@@ -14,13 +14,14 @@
 //! | [`run`] | a plan | a complete run directory |
 //! | [`query`] | a run directory | derived tables, the Stability Generalization Score, SQL |
 //!
-//! [`error`] and [`draw`] (seeded draws) serve all of them; [`cli`] is the command line over the library.
+//! [`error`], [`hash`] and [`draw`] (seeded draws) serve all of them; [`cli`] is the command line over the library.
 
 pub mod backend;
 pub mod cli;
 pub mod datasets;
 pub mod draw;
 pub mod error;
+pub mod hash;
 pub mod measure;
 pub mod model;
 pub mod plan;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::Done;
 use crate::query::{self, Format, Session};
@@ -26,7 +27,7 @@ pub struct Sql {
     #[arg(short, long, value_name = "FILE", conflicts_with = "command")]
     file: Option<PathBuf>,
     /// How to print the rows
-    #[arg(long, value_enum, default_value_t = Format::Table)]
+    #[arg(long, default_value = "table", value_parser = PossibleValuesParser::new(Format::NAMES).try_map(|s| s.parse::<Format>()))]
     format: Format,
 }
 

@@ -76,7 +76,7 @@ impl Variants {
                 answers: Vec::new(),
                 category: None,
                 source_row: 0,
-                source_hash: crate::store::files::sha256_of(text.as_bytes()),
+                source_hash: crate::datasets::source_hash(text, &[]),
             }]),
             (None, Some(entry)) => {
                 let (name, path) = entry.split_once('=').map_or((entry.as_str(), None), |(n, p)| (n, Some(p)));

@@ -3,7 +3,7 @@
 //! In: a descriptor, and a file in one of its layouts (or the embedded starter prompts). Out: sampled [`Prompt`]s.
 //! Reads from [`descriptor()`] over tables (files to rows), fields and answers (rows to texts) to [`load()`] and [`sample()`].
 
-use sha2::{Digest, Sha256};
+use crate::hash;
 
 mod answers;
 mod descriptor;
@@ -42,17 +42,7 @@ pub struct Prompt {
 /// SHA-256 of a prompt's text and answers, hexadecimal. Each part is preceded by its length in bytes (u64,
 /// little-endian), so that no two different rows hash alike.
 pub fn source_hash(text: &str, answers: &[String]) -> String {
-    let mut hash = Sha256::new();
-    for part in std::iter::once(text).chain(answers.iter().map(String::as_str)) {
-        hash.update((part.len() as u64).to_le_bytes());
-        hash.update(part.as_bytes());
-    }
-    hex(&hash.finalize())
-}
-
-/// Bytes as lower-case hexadecimal digits.
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|b| format!("{b:02x}")).collect()
+    hash::of_parts(std::iter::once(text).chain(answers.iter().map(String::as_str)).map(str::as_bytes))
 }
 
 #[cfg(test)]

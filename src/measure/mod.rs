@@ -6,6 +6,7 @@
 pub mod bertscore;
 pub mod bleu;
 pub mod chrf;
+pub mod cosine;
 pub mod mirroring;
 pub mod refusal;
 mod tokenizer_13a;

@@ -40,3 +40,12 @@ pub fn fetched(parts: &[&str]) -> Result<PathBuf> {
 pub fn demo_model() -> Result<PathBuf> {
     fetched(&DEMO)
 }
+
+/// The folder of the encoder that BERTScore uses by default.
+///
+/// # Errors
+/// [`Error::Input`] where it has not been fetched.
+pub fn demo_encoder() -> Result<PathBuf> {
+    let weights = fetched(&["all-minilm-l6-v2", "model.safetensors"])?;
+    Ok(weights.parent().map_or_else(models_dir, Path::to_path_buf))
+}

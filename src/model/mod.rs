@@ -28,18 +28,14 @@ mod template;
 mod tokenizer;
 mod tree;
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use sha2::{Digest, Sha256};
-
-use crate::{Error, Result};
+use crate::{Error, Result, hash};
 use decoder::Decoder;
 use gguf::Gguf;
 use template::Template;
-use tokenizer::{Tokenizer, hex};
+use tokenizer::Tokenizer;
 
 pub use job::{Answers, Finish, Forced, Generation, Job, Layers, Progress, Settings, Time};
 
@@ -129,7 +125,7 @@ impl Opened {
             vocabulary: tokenizer.vocabulary,
             context: gguf.count("llama.context_length")?,
             dtype: "f32",
-            weights_sha256: file_sha256(path)?,
+            weights_sha256: hash::of_file(path)?,
             tokenizer_sha256: tokenizer.sha256.clone(),
             template_sha256: template.as_ref().map(|template| template.sha256.clone()),
             end_ids: tokenizer.ends.clone(),
@@ -262,18 +258,5 @@ impl Model {
             },
             _ => Ok(()),
         }
-    }
-}
-
-fn file_sha256(path: &Path) -> Result<String> {
-    let mut file = File::open(path).map_err(Error::io("open", path))?;
-    let mut hash = Sha256::new();
-    let mut buffer = vec![0u8; 1 << 20];
-    loop {
-        let n = file.read(&mut buffer).map_err(Error::io("read", path))?;
-        if n == 0 {
-            return Ok(hex(&hash.finalize()));
-        }
-        hash.update(buffer.get(..n).unwrap_or_default());
     }
 }

@@ -7,10 +7,8 @@
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Kwargs, Value};
 use minijinja::{Environment, ErrorKind, context};
-use sha2::{Digest, Sha256};
 
-use super::tokenizer::hex;
-use crate::{Error, Result};
+use crate::{Error, Result, hash};
 
 /// A compiled chat template.
 #[derive(Debug)]
@@ -66,7 +64,7 @@ impl Template {
             what: format!("its chat template can't be read: {e}"),
         };
         environment.add_template_owned(NAME, source.to_string()).map_err(wrong)?;
-        let sha256 = hex(&Sha256::digest(source.as_bytes()));
+        let sha256 = hash::of_bytes(source.as_bytes());
         Ok(Template { environment, names: names.to_vec(), source: source.to_string(), sha256 })
     }
 

@@ -6,7 +6,6 @@
 use std::collections::HashMap;
 
 use regex::Regex;
-use sha2::{Digest, Sha256};
 use tokenizers::decoders::byte_level::ByteLevel;
 use tokenizers::models::bpe::{BPE, Vocab};
 use tokenizers::pre_tokenizers::PreTokenizerWrapper;
@@ -16,7 +15,7 @@ use tokenizers::pre_tokenizers::split::{Split, SplitPattern};
 use tokenizers::{SplitDelimiterBehavior, Tokenizer as Bpe};
 
 use super::gguf::{Gguf, Value};
-use crate::{Error, Result};
+use crate::{Error, Result, hash};
 
 /// Text to token ids and back.
 #[derive(Debug)]
@@ -262,33 +261,23 @@ fn whole(ids: &HashMap<String, u32>) -> Result<Option<Regex>, regex::Error> {
 
 /// SHA-256 over the file's tokenizer metadata, without the chat template, by key.
 fn fingerprint(gguf: &Gguf) -> String {
-    let mut hash = Sha256::new();
+    let mut parts = Vec::new();
     for (key, value) in gguf.metadata.iter().filter(|(key, _)| key.starts_with("tokenizer.ggml.")) {
-        feed(&mut hash, key.as_bytes());
-        feed_value(&mut hash, value);
+        parts.push(key.as_bytes().to_vec());
+        add_parts(&mut parts, value);
     }
-    hex(&hash.finalize())
+    hash::of_parts(parts.iter().map(Vec::as_slice))
 }
 
-fn feed(hash: &mut Sha256, bytes: &[u8]) {
-    hash.update((bytes.len() as u64).to_le_bytes());
-    hash.update(bytes);
-}
-
-fn feed_value(hash: &mut Sha256, value: &Value) {
+fn add_parts(parts: &mut Vec<Vec<u8>>, value: &Value) {
     match value {
-        Value::Int(n) => feed(hash, &n.to_le_bytes()),
-        Value::Float(x) => feed(hash, &x.to_le_bytes()),
-        Value::Bool(flag) => feed(hash, &[u8::from(*flag)]),
-        Value::Text(text) => feed(hash, text.as_bytes()),
+        Value::Int(n) => parts.push(n.to_le_bytes().to_vec()),
+        Value::Float(x) => parts.push(x.to_le_bytes().to_vec()),
+        Value::Bool(flag) => parts.push(vec![u8::from(*flag)]),
+        Value::Text(text) => parts.push(text.as_bytes().to_vec()),
         Value::List(items) => {
-            hash.update((items.len() as u64).to_le_bytes());
-            items.iter().for_each(|item| feed_value(hash, item));
+            parts.push(items.len().to_string().into_bytes());
+            items.iter().for_each(|item| add_parts(parts, item));
         }
     }
-}
-
-/// Bytes as hexadecimal digits.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -9,9 +9,9 @@ use super::{Counts, GenerationPlan, MeasuresPlan, Plan, Said, Study, VariantsPla
 use crate::datasets::Prompt;
 use crate::measure::mirroring::{courtesy, length, surface};
 use crate::measure::{bleu, chrf, validity};
-use crate::store::{files, schema::SCHEMA_VERSION};
+use crate::store::schema::SCHEMA_VERSION;
 use crate::variants::{self, Grid, Level, Paraphrase, Place, Subtype, Variant};
-use crate::{Error, Result};
+use crate::{Error, Result, hash};
 
 /// New tokens a response, where nothing is said: the study's.
 const MAX_NEW_TOKENS: usize = 100;
@@ -54,7 +54,7 @@ pub fn settle(config: Config) -> Result<Study> {
         generation,
         variants: VariantsPlan {
             grid,
-            paraphrases_sha256: paraphrases.map(|p| files::sha256(&p.value)).transpose()?,
+            paraphrases_sha256: paraphrases.map(|p| hash::of_file(&p.value)).transpose()?,
             validity,
             threshold,
         },

@@ -3,10 +3,8 @@
 //! In: a path and a function that writes. Out: the file, after write-to-temporary, fsync and rename.
 
 use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
-
-use sha2::{Digest, Sha256};
 
 use crate::{Error, Result};
 
@@ -80,32 +78,6 @@ pub fn files_below(dir: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// SHA-256 of a file, hexadecimal.
-///
-/// # Errors
-/// The file can't be read.
-pub fn sha256(path: &Path) -> Result<String> {
-    let mut file = File::open(path).map_err(Error::io("read", path))?;
-    let mut hash = Sha256::new();
-    let mut buffer = vec![0; 1 << 20];
-    loop {
-        let n = file.read(&mut buffer).map_err(Error::io("read", path))?;
-        if n == 0 {
-            return Ok(hex(&hash.finalize()));
-        }
-        hash.update(&buffer[..n]);
-    }
-}
-
-/// SHA-256 of bytes, hexadecimal.
-pub fn sha256_of(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|b| format!("{b:02x}")).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,11 +94,5 @@ mod tests {
         assert!(failed.is_err());
         assert_eq!(fs::read_to_string(&path).unwrap(), "1\n");
         assert_eq!(files_below(dir.path()).unwrap(), [path]);
-    }
-
-    #[test]
-    fn hashes_are_sha256() {
-        // the published test vector of FIPS 180-2 for "abc"
-        assert_eq!(sha256_of(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     }
 }

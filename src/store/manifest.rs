@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::files;
 use super::run_dir::RunDir;
 use super::schema::{SCHEMA_VERSION, TABLES};
-use crate::Result;
+use crate::{Result, hash};
 
 /// `manifest.json`; its presence says that the run is complete.
 #[derive(Debug, Serialize)]
@@ -54,7 +54,7 @@ impl Manifest {
                 count += all;
                 failed_rows += failed;
                 let name = file.strip_prefix(run.path()).unwrap_or(file).to_string_lossy().into_owned();
-                parts.insert(name, files::sha256(file)?);
+                parts.insert(name, hash::of_file(file)?);
             }
             rows.insert(table.name, count);
         }

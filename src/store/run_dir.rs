@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::rows::Rows;
 use super::{files, part};
-use crate::{Error, Result};
+use crate::{Error, Result, hash};
 
 /// A run directory that this process may write.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ impl RunDir {
         } else {
             files::write_json(&plan_file, plan)?;
         }
-        Ok(RunDir { path: path.to_path_buf(), run_id: files::sha256(&plan_file)?, _lock: lock })
+        Ok(RunDir { path: path.to_path_buf(), run_id: hash::of_file(&plan_file)?, _lock: lock })
     }
 
     /// The directory.
@@ -178,7 +178,7 @@ mod tests {
         let run = dir.path().join("run");
         let plan = json!({"seed": 1, "generation": {"max_new_tokens": 32}, "models": [{"name": "a"}]});
         let opened = RunDir::open(&run, &plan).unwrap();
-        assert_eq!(opened.run_id(), files::sha256(&run.join("plan.json")).unwrap());
+        assert_eq!(opened.run_id(), hash::of_file(&run.join("plan.json")).unwrap());
         let second = RunDir::open(&run, &plan).unwrap_err().to_string();
         assert!(second.contains("another sago is writing"), "{second}");
         drop(opened);

@@ -8,10 +8,9 @@ use std::io::Read;
 use std::path::Path;
 
 use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
 
-use super::{fields, hex};
-use crate::Error;
+use super::fields;
+use crate::{Error, hash};
 use crate::error::{InputError, Result};
 
 mod delimited;
@@ -111,12 +110,12 @@ pub(super) fn read(path: &Path, format: &Format, wanted: &Wanted) -> Result<Tabl
         return Err(Error::input(format!("{} is a folder", name(path))).file(path).fix("give one file").into());
     }
     let table = if *format == Format::Parquet {
-        let sha256 = hash(&mut file).map_err(Error::io("read", path))?;
+        let sha256 = hash::of_reader(&mut file).map_err(Error::io("read", path))?;
         parquet::read(path, file, sha256, wanted)?
     } else {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(Error::io("read", path))?;
-        let sha256 = hex(&Sha256::digest(&bytes));
+        let sha256 = hash::of_bytes(&bytes);
         let text = utf8(path, &bytes)?;
         match format {
             Format::Delimited(separator) => delimited::read(path, text, sha256, *separator, None, wanted)?,
@@ -136,19 +135,7 @@ pub(super) fn read(path: &Path, format: &Format, wanted: &Wanted) -> Result<Tabl
 /// # Errors
 /// [`Error::Input`] where a line is broken.
 pub(super) fn read_embedded(path: &Path, text: &str, wanted: &Wanted) -> Result<Table> {
-    json::read_lines(path, text, hex(&Sha256::digest(text.as_bytes())), wanted)
-}
-
-/// SHA-256 of all that `file` holds, a piece at a time.
-fn hash(file: &mut File) -> std::io::Result<String> {
-    let mut hash = Sha256::new();
-    let mut piece = vec![0; 1 << 16];
-    loop {
-        match file.read(&mut piece)? {
-            0 => return Ok(hex(&hash.finalize())),
-            n => hash.update(piece.get(..n).unwrap_or_default()),
-        }
-    }
+    json::read_lines(path, text, hash::of_bytes(text.as_bytes()), wanted)
 }
 
 /// The text that the bytes are, without a byte order mark.

@@ -11,11 +11,10 @@ use candle_core::{D, DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::bert::{BertModel, Config};
 use rayon::prelude::*;
-use sha2::{Digest, Sha256};
 use tokenizers::{Tokenizer, TruncationParams};
 
 use crate::measure::validity::default_layer;
-use crate::{Error, Result};
+use crate::{Error, Result, hash};
 
 /// Most tokens of a batch, padding included: enough to keep the matrix products busy, few enough for the caches.
 const BATCH_TOKENS: usize = 2048;
@@ -74,7 +73,7 @@ impl Encoder {
         let mut config: Config =
             serde_json::from_slice(&read("config.json")?).map_err(|e| broken("config.json", &e))?;
         let weights = read("model.safetensors")?;
-        let hash: String = Sha256::digest(&weights).iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+        let hash: String = hash::of_bytes(&weights).chars().take(12).collect();
         let layer = layer.unwrap_or_else(|| default_layer(&hash, config.num_hidden_layers));
         if layer == 0 || layer > config.num_hidden_layers {
             let blocks = config.num_hidden_layers;
