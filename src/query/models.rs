@@ -101,7 +101,9 @@ mod tests {
                 .lines()
                 .skip_while(|line| !line.starts_with("-- reads "))
                 .enumerate()
-                .map_while(|(i, line)| if i == 0 { line.strip_prefix("-- reads ") } else { line.strip_prefix("--    ") })
+                .map_while(
+                    |(i, line)| if i == 0 { line.strip_prefix("-- reads ") } else { line.strip_prefix("--    ") },
+                )
                 .collect();
             let mut said: Vec<String> = list.join(" ").split(',').map(|name| name.trim().to_string()).collect();
             said.retain(|name| name != "nothing");
