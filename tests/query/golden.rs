@@ -47,10 +47,10 @@ fn corrections_are_statsmodels() {
         .query(
             "create table cases as
              with numbered as (
-                 select row_number() over () as id, p, holm, bh from 'tests/golden/adjust.jsonl'
+                 select cast(row_number() over () as double) as number, p, holm, bh from 'tests/golden/adjust.jsonl'
              )
              select
-                 cast(id as double) as id, unnest(range(0, cardinality(p))) as i,
+                 number as id, unnest(range(0, cardinality(p))) as i,
                  unnest(p) as p, unnest(holm) as holm, unnest(bh) as bh
              from numbered",
         )
