@@ -39,6 +39,10 @@ failed as (
     group by model, dataset
 ),
 
+with_logits as (
+    select distinct model from forced
+),
+
 counted as (
     select
         e.model,
@@ -48,12 +52,14 @@ counted as (
         e.rows_expected,
         coalesce(f.n, 0) as rows_with_value,
         coalesce(x.n, 0) as rows_failed,
-        e.model in (select model from forced) as has_logits
+        l.model is not null as has_logits
     from expected as e
     left join found as f
         on f.model = e.model and f.dataset = e.dataset and f.axis = e.axis
     left join failed as x
         on x.model = e.model and x.dataset = e.dataset
+    left join with_logits as l
+        on l.model = e.model
 )
 
 select

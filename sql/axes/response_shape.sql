@@ -3,8 +3,8 @@
 -- grain    model, dataset, prompt_id, variant_id, repeat, axis
 -- reads    baselines, responses
 -- formula  tokens without the end token; leading tokens equal to the
---          baseline's response; a phrase of refusal in the first words
--- source   method, section 4; the phrases are ours, and English
+--          baseline's response; a refusal in the first words
+-- source   method, section 4; the rule for refusals is for English
 
 with of_baselines as (
     select r.model, r.dataset, r.prompt_id, r.variant_id, r.response_token_ids
@@ -34,16 +34,7 @@ measured as (
             common_prefix_length(r.response_token_ids, b.response_token_ids)
             as double
         ) as shared,
-        cast(
-            regexp_like(
-                left(replace(r.response, '’', ''''), 200),
-                '(i''m|i am) (sorry|unable)|i (can''t|cannot|won''t|will not) '
-                || '(help|assist|answer|provide|do|comply|fulfil)'
-                || '|i (must|have to) decline|not able to (help|assist)',
-                'i'
-            )
-            as integer
-        ) as refused
+        cast(cast(is_refusal(r.response) as integer) as double) as refused
     from responses as r
     left join of_baselines as b
         on
@@ -67,7 +58,7 @@ long as (
             make_array(
                 case when has_tokens then greatest(tokens, 0.0) end,
                 shared,
-                cast(refused as double)
+                refused
             )
         ) as value
     from measured

@@ -104,7 +104,7 @@ fn listing(
 fn location(path: &Path, folder: bool) -> Result<ListingTableUrl> {
     let path = absolute(path).map_err(Error::io("find", path))?;
     let mut url = String::from("file://");
-    for byte in path.to_string_lossy().bytes() {
+    for &byte in path.as_os_str().as_encoded_bytes() {
         match byte {
             b'/' | b'-' | b'_' | b'.' | b'~' | b'=' => url.push(byte as char),
             _ if byte.is_ascii_alphanumeric() => url.push(byte as char),

@@ -179,7 +179,7 @@ mod tests {
             error(&[("raw", "select 1")]),
             "table raw: a table of the run has this name; give the model another"
         );
-        assert!(error(&[("m", "select from where")]).starts_with("table m: SQL error"));
+        assert!(error(&[("m", "select * from raw where (")]).starts_with("table m: SQL error"));
     }
 
     #[test]

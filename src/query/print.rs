@@ -186,7 +186,7 @@ mod tests {
     fn every_format_shows_the_same_rows() {
         assert_eq!(
             printed(ROWS, Format::Table),
-            " name         x  l\n───────────────────────\n a|b   0.333333  [1, 2]\n NULL      NULL  NULL\n"
+            " name          x   l\n──────────────────────────\n a|b    0.333333   [1, 2]\n NULL       NULL   NULL\n"
         );
         assert_eq!(printed(ROWS, Format::Csv), "name,x,l\na|b,0.3333333333333333,\"[1, 2]\"\n,,\n");
         assert_eq!(
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(printed(sql, Format::Csv), "a,b\n");
         assert_eq!(printed(sql, Format::Json), "[]\n");
         assert_eq!(printed(sql, Format::Ndjson), "");
-        assert!(printed(sql, Format::Table).starts_with(" a  b\n"));
+        assert!(printed(sql, Format::Table).starts_with(" a   b\n"));
     }
 
     #[test]

@@ -143,15 +143,16 @@ fn legend(epsilon: Option<f64>, by_model: &Rows, by_dataset: &Rows) -> String {
     let mut text = String::from("\n");
     if let Some(epsilon) = epsilon {
         text.push_str(&format!(
-            "SGS above {epsilon} by a one-sided t-test over prompts: * p < .05, ** p < .01, † p < .001 (uncorrected; \
-             p_holm and p_bh stand in significance_model and significance_dataset).\n"
+            "Marks: SGS above {epsilon} by a one-sided t-test over prompts, * p < .05, ** p < .01, † p < .001;\n\
+             uncorrected: p_holm and p_bh stand in significance_model and significance_dataset.\n"
         ));
     }
     text.push_str("n: prompts. –: the axis has no values here; the table coverage says why.\n");
     let few = |rows: &Rows| rows.values().flat_map(BTreeMap::values).any(|score| score.n < FEW_PROMPTS);
     if few(by_model) || few(by_dataset) {
         text.push_str(&format!(
-            "!: fewer than {FEW_PROMPTS} prompts. Scores are skewed: with so few a t-test misses instability, and no mark is no proof of stability.\n"
+            "!: fewer than {FEW_PROMPTS} prompts. Scores are skewed: with so few a t-test misses instability,\n\
+             and no mark is no proof of stability.\n"
         ));
     }
     text

@@ -8,6 +8,7 @@
 //! | `bleu(reference, candidate)` | corpus BLEU of one pair (13a, exp smoothing), 0..1 |
 //! | `bleu_effective_order(reference, candidate)` | the same with effective order |
 //! | `chrf(reference, candidate)` | chrF, 0..1 |
+//! | `is_refusal(response)` | whether a response declines to answer, by rule |
 //! | `cosine(a, b)` | cosine of two lists of numbers; exactly 1 for equal lists |
 //! | `common_prefix_length(a, b)` | number of equal leading elements of two lists of integers |
 //! | `student_t_sf(t, df)` | P(T > t) of Student's t |

@@ -1,0 +1,9 @@
+//! The SQL layer: golden values, hand-computed rows, whole runs.
+
+mod golden;
+mod partitions;
+mod plain_files;
+mod published;
+mod run;
+mod slt;
+mod speed;

@@ -1,0 +1,152 @@
+//! The same results for any number of partitions, and files that every reader opens.
+
+use std::fs::{File, create_dir_all, read_dir, write};
+
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use sago::query::{Analysis, Session};
+
+use crate::published::published_run;
+use crate::run::{Run, Value, scratch, values};
+
+/// A run from raw tables: two models, two data sets, three prompts, numbers from sines.
+fn raw_run() -> Run {
+    let session = scratch();
+    let run = Run::new();
+    run.table(&session, "models", "select * from (values ('a', 3), ('b', 3)) as t (model, layers)");
+    session
+        .query(
+            "create table wordings as
+             select d.dataset, cast(p.value as varchar) as prompt_id, 'v' || v.value as variant_id, v.value as v,
+                 p.value + 10.0 * v.value as x
+             from (values ('d'), ('e')) as d (dataset) cross join range(0, 3) as p cross join range(0, 20) as v",
+        )
+        .unwrap();
+    run.table(
+        &session,
+        "variants",
+        "select dataset, prompt_id, variant_id, 'noise' as family, 'spacing' as subtype, 'global' as place,
+             cast(v as varchar) as level, v = 0 as is_baseline, 'v0' as baseline_id, true as is_valid, '' as text
+         from wordings",
+    );
+    session
+        .query("create table keyed as select * from (values ('a'), ('b')) as m (model) cross join wordings")
+        .unwrap();
+    run.table(
+        &session,
+        "activations",
+        "select *, l.value as layer, 'last_token' as pooling,
+             make_array(sin(x), cos(x + l.value), sin(2 * x), cos(x * x), sin(x + 1)) as vector
+         from keyed cross join range(0, 4) as l",
+    );
+    run.table(
+        &session,
+        "forced",
+        "select *, make_array(-abs(sin(x)), -abs(cos(x))) as logprobs, make_array(sin(x) + 2, cos(x) + 2) as entropies,
+             make_array(abs(sin(x)) / 2, 0.1) as jsds
+         from keyed where model = 'a'",
+    );
+    run.table(&session, "similarities", "select *, abs(sin(x)) as bleu, abs(cos(x)) as bertscore_f1 from keyed");
+    run.table(
+        &session,
+        "generations",
+        "select *, 'text' as response, make_array(-abs(sin(x)), -abs(cos(x))) as logprobs from keyed",
+    );
+    run
+}
+
+/// Every table of the analysis by name, rows in the order of the file.
+fn tables(run: &Run, threads: usize) -> Vec<(String, Vec<Vec<Value>>)> {
+    let written = Analysis::default().with_threads(threads).run(run.path()).unwrap();
+    let read = |name: &str| {
+        // One partition reads the rows as they stand.
+        let session = Session::new(Some(1)).unwrap();
+        session.register_file("t", &run.path().join("analysis").join(format!("{name}.parquet"))).unwrap();
+        values(&session.query("select * from t").unwrap())
+    };
+    written.iter().map(|table| (table.name.clone(), read(&table.name))).collect()
+}
+
+/// Deltas are differences: what a delta of 0 is off by is measured against the values it is the difference of.
+fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => (a - b).abs() <= 1e-12 * a.abs().max(1.0),
+        _ => a == b,
+    }
+}
+
+#[test]
+fn one_two_and_seven_partitions_give_the_same_tables() {
+    for run in [published_run(), raw_run()] {
+        let one = tables(&run, 1);
+        assert!(one.iter().any(|(name, rows)| name == "significance_model" && rows.len() > 20));
+        for threads in [2, 7] {
+            for ((name, expected), (_, found)) in one.iter().zip(tables(&run, threads)) {
+                assert_eq!(expected.len(), found.len(), "{name}");
+                for (expected, found) in expected.iter().zip(&found) {
+                    let equal = expected.len() == found.len() && expected.iter().zip(found).all(|(a, b)| same(a, b));
+                    assert!(equal, "{name} with {threads}: {expected:?} {found:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_run_that_is_being_written_can_be_read() {
+    let run = raw_run();
+    let expected = values(&run.session().query("select count(*) from similarities").unwrap());
+    // A part under its temporary name, a partition without parts, a table without partitions.
+    let partition = run.path().join("similarities/model=a/dataset=d");
+    write(partition.join("part-1.parquet.tmp"), "half a pa").unwrap();
+    create_dir_all(run.path().join("similarities/model=c/dataset=d")).unwrap();
+    create_dir_all(run.path().join("drift")).unwrap();
+    let session = run.session();
+    assert_eq!(values(&session.query("select count(*) from similarities").unwrap()), expected);
+    assert_eq!(values(&session.query("select count(*) from drift").unwrap()), [[Value::Number(0.0)]]);
+    // Derived tables are there before they are written.
+    let Value::Number(rows) = values(&session.query("select count(*) from sgs_dataset").unwrap())[0][0] else {
+        panic!()
+    };
+    assert!(rows > 0.0);
+    run.analyze();
+}
+
+#[test]
+fn partitions_are_read_from_the_path() {
+    let session = scratch();
+    let run = Run::new();
+    run.table(
+        &session,
+        "similarities",
+        "select 'SmolLM2-135M_v.1' as model, 'natural questions (é)' as dataset, 'p' as prompt_id, 0.5 as bleu",
+    );
+    let rows = values(&run.session().query("select model, dataset, bleu from similarities").unwrap());
+    let text = |text: &str| Value::Text(text.to_string());
+    assert_eq!(rows, [[text("SmolLM2-135M_v.1"), text("natural questions (é)"), Value::Number(0.5)]]);
+}
+
+#[test]
+fn files_hold_plain_types_and_nothing_else_is_left() {
+    let run = published_run();
+    let written = run.analyze();
+    let mut files = 0;
+    for file in read_dir(run.path().join("analysis")).unwrap() {
+        let path = file.unwrap().path();
+        let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(&path).unwrap()).unwrap();
+        for field in reader.schema().fields() {
+            let plain =
+                ["Utf8", "Float64", "Int64", "Int32", "Boolean"].contains(&field.data_type().to_string().as_str());
+            assert!(plain, "{}: {field}", path.display());
+        }
+        assert_eq!(path.extension().unwrap(), "parquet");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(path.metadata().unwrap().permissions().mode() & 0o444, 0o444);
+        }
+        files += 1;
+    }
+    assert_eq!(files, written.len());
+    // Again: the files are replaced.
+    assert_eq!(run.analyze().iter().map(|t| t.rows).sum::<u64>(), written.iter().map(|t| t.rows).sum::<u64>());
+}
