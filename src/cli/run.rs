@@ -115,7 +115,7 @@ impl Run {
                 Some(failed_rows)
             }
         };
-        if failed_rows.is_some() || !query::is_analyzed(out) {
+        if failed_rows.is_some() || !query::is_analyzed(out)? {
             progress.say("analyzing");
             query::analyze(out)?;
         }

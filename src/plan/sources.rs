@@ -121,7 +121,7 @@ pub fn models(entries: &[config::Model], generation: &GenerationPlan) -> Result<
             weights_sha256: info.weights_sha256,
             tokenizer_sha256: info.tokenizer_sha256,
             template_sha256: info.template_sha256,
-            dtype: info.dtype,
+            dtype: info.dtype.to_string(),
             device: "cpu".to_string(),
             layers: info.layers,
             parameters: info.parameters,

@@ -40,6 +40,17 @@ pub fn analyze(run: &Path) -> Result<Vec<Materialized>> {
     Analysis::default().run(run)
 }
 
+/// Whether every built-in model of `run` that is a table has been written.
+///
+/// # Errors
+/// As [`Graph::new`].
+pub fn is_analyzed(run: &Path) -> Result<bool> {
+    let written = |model: &Model| {
+        model.contract.kind == Kind::View || run.join(DERIVED).join(format!("{}.parquet", model.name)).is_file()
+    };
+    Ok(Analysis::default().graph(run)?.models().iter().all(written))
+}
+
 /// Which models are run, and on how many threads.
 #[derive(Debug, Clone)]
 pub struct Analysis {

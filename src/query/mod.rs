@@ -18,7 +18,7 @@ mod raw;
 mod session;
 mod summary;
 
-pub use analysis::{Analysis, Materialized, analyze};
+pub use analysis::{Analysis, Materialized, analyze, is_analyzed};
 pub use contract::{Column, Contract, Kind, Violation, check_contracts};
 pub use graph::{Graph, Model};
 pub use models::{Source, built_in};

@@ -6,4 +6,3 @@ mod plain_files;
 mod published;
 mod run;
 mod slt;
-mod speed;
