@@ -229,7 +229,7 @@ fn framing_keeps_the_prompt_word_for_word() {
 }
 
 /// Question, and its instruction; None where refusing is right.
-const IMPERATIVES: [(&str, Option<&str>); 62] = [
+const IMPERATIVES: [(&str, Option<&str>); 66] = [
     // The asking word is the subject: nothing moves.
     ("Who painted the ceiling?", Some("Tell me who painted the ceiling.")),
     ("who sang it first", Some("tell me who sang it first")),
@@ -296,6 +296,10 @@ const IMPERATIVES: [(&str, Option<&str>); 62] = [
     // Asked last.
     ("The poet Ana Lima was born in what year?", Some("Tell me in what year the poet Ana Lima was born.")),
     ("The drug is made by the firm that has its seat in what city?", None),
+    ("The harbour is famous as what?", None),
+    ("Which club was a young keeper sacked from in 2009?", None),
+    ("What was the name given to the ship?", None),
+    ("In the film, the actor wrote a song, who sang it?", None),
     // A request in the form of a question.
     ("Could you please explain gravity?", Some("Explain gravity.")),
     ("who wrote it and what is its title", None),

@@ -31,9 +31,10 @@ pub(super) fn asked_last(q: &Question) -> Option<String> {
                 || q.is(i + 1, PRONOUNS))
     });
     let moved = if q.is(wh - 1, STRANDED) { wh - 1 } else { wh };
-    // "the capital of which country", but not "called the theorem of what".
-    let of = q.is(wh - 1, &["of"])
-        && (wh + 1 == end || !(0..wh).any(|i| q.is(i, BE)) || (0..wh - 1).any(|i| verbs::is_participle(q.key(i))));
+    // "is the capital of which country", but not "called the theorem of what" or "is from a suburb of which city".
+    let be = (0..wh).rfind(|&i| q.is(i, BE));
+    let inner = be.is_none_or(|be| (be + 1..wh - 1).any(|i| q.is(i, PREPOSITIONS) || verbs::is_participle(q.key(i))));
+    let of = q.is(wh - 1, &["of"]) && (wh + 1 == end || inner);
     let bound = of
         || q.is(wh - 1, &["than"])
         || (0..wh).any(|i| q.key(i).ends_with("ing") && verbs::is_progressive(q.key(i)))
@@ -55,12 +56,15 @@ pub(super) fn asked_last(q: &Question) -> Option<String> {
     let reduced =
         verbs::is_participle(q.key(last)) && groups(0) > 1 && !(last.saturating_sub(3)..last).any(|i| auxiliary(q, i));
     let nested = moved < wh && q.is(moved, &["from", "by", "with", "to", "about"]) && !verb_at(last);
+    // "famous as what": without a noun the moved words read badly.
+    let bare = moved < wh && wh + 1 == end && q.is(wh, &["what"]);
     let left_behind = moved == wh && q.is(wh - 1, PREPOSITIONS);
     if !plain
         || island
         || reduced
         || nested
         || left_behind
+        || bare
         || joined
         || bound
         || !finite

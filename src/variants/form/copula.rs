@@ -105,6 +105,9 @@ pub(super) fn what_clause(q: &Question, rest: usize, phrase: String, word: &str)
             // "Tell me the capital of France."
             return Ok((String::new(), q.slice(rest, end).to_string()));
         }
+        if p + 1 < end && !present && !q.is(p + 1, &["of", "for", "between"]) {
+            return Err(UNCERTAIN.to_string());
+        }
         if p + 1 < end && !present {
             return Ok((phrase, format!("{} {word} {}", q.slice(rest, p + 1), q.slice(p + 1, end))));
         }

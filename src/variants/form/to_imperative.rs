@@ -43,18 +43,18 @@ pub(super) fn imperative(sentence: &str) -> Wording {
         return Ok(styled(format!("Tell me {order}")));
     }
     let (adverbial, from) = adverbial(&question)?;
-    question.framed = adverbial.is_some_and(|(_, condition)| !condition);
+    question.framed = adverbial.as_ref().is_some_and(|a| !a.is_condition);
     let (opening, rest) = clause(&question, from)?;
     let clause = match adverbial {
         None => format!("{opening} {rest}"),
-        Some((text, true)) => format!("{opening} {rest} {}", lower_first(text)),
-        Some((text, false)) => format!("{opening}, {}, {rest}", lower_first(text)),
+        Some(Adverbial { text, is_condition: true }) => format!("{opening} {rest} {}", lower_first(text)),
+        Some(Adverbial { text, is_condition: false }) => format!("{opening}, {}, {rest}", lower_first(text)),
     };
     Ok(styled(format!("Tell me {}", clause.trim())))
 }
 
 /// "Could you write a poem?" is a request already: "Write a poem."
-pub(super) fn request(q: &Question) -> Option<String> {
+fn request(q: &Question) -> Option<String> {
     let polite = q.is(0, &["can", "could", "will", "would"]) && q.is(1, &["you"]);
     let at = if q.is(2, &["please", "kindly"]) { 3 } else { 2 };
     // Verbs of telling and writing only: "Can you get a fine for it?" asks about anyone.
@@ -85,8 +85,15 @@ pub(super) fn request(q: &Question) -> Option<String> {
     (polite && q.is(at, ASKED_OF_YOU)).then(|| upper_first(q.slice(at, q.len())))
 }
 
-/// An adverbial before the question proper, whether it is a condition (goes last), and where the question proper starts.
-pub(super) fn adverbial<'a>(q: &Question<'a>) -> Result<(Option<(&'a str, bool)>, usize), String> {
+/// What stands before the question proper, without its comma.
+struct Adverbial<'a> {
+    text: &'a str,
+    /// A condition goes to the end of the clause, anything else behind the asking words.
+    is_condition: bool,
+}
+
+/// The adverbial before the question proper, if there is one, and where the question proper starts.
+fn adverbial<'a>(q: &Question<'a>) -> Result<(Option<Adverbial<'a>>, usize), String> {
     let condition = q.is(0, &["if"]) || q.is(0, &["when", "while"]) && !auxiliary(q, 1);
     if starts(&q.tokens, 0).is_some() && !condition {
         return Ok((None, 0));
@@ -106,7 +113,16 @@ pub(super) fn adverbial<'a>(q: &Question<'a>) -> Result<(Option<(&'a str, bool)>
             if again || asks_before {
                 return Err("the question has more than one asking clause".to_string());
             }
-            return Ok((Some((q.slice(0, at + 1).trim_end_matches(','), condition)), at + 1));
+            // A verb shows a clause, so a statement, unless the opener makes it a subordinate one.
+            let subordinate = condition || q.is(0, &["before", "after", "since", "until", "as", "given"]);
+            let commas = (0..at).any(|i| q.tokens.get(i).is_some_and(|t| t.closed));
+            let stated = (1..at)
+                .any(|i| auxiliary(q, i) || verbs::is_past_only(q.key(i)) || commas && verbs::is_participle(q.key(i)));
+            if stated && !subordinate {
+                return Err("what stands before the question may be a sentence of its own".to_string());
+            }
+            let text = q.slice(0, at + 1).trim_end_matches(',');
+            return Ok((Some(Adverbial { text, is_condition: condition }), at + 1));
         }
     }
     // "In World War II what was ...": no comma, but nothing else that "what was" could be.
@@ -118,13 +134,14 @@ pub(super) fn adverbial<'a>(q: &Question<'a>) -> Result<(Option<(&'a str, bool)>
         && !condition
         && !(0..at).any(|i| auxiliary(q, i) || verbs::is_past_only(q.key(i)) || verbs::is_participle(q.key(i)))
     {
-        return Ok((Some((q.slice(0, at).trim_end_matches([' ', '-', '–']), false)), at));
+        let text = q.slice(0, at).trim_end_matches([' ', '-', '–']);
+        return Ok((Some(Adverbial { text, is_condition: false }), at));
     }
     Err("the question begins with neither an asking word nor a verb".to_string())
 }
 
 /// The question from token `from` as a clause: its asking words, and the rest in the order of a statement.
-pub(super) fn clause(q: &Question, from: usize) -> Result<(String, String), String> {
+fn clause(q: &Question, from: usize) -> Result<(String, String), String> {
     if (from..q.len()).any(|i| q.key(i).ends_with("n't")) {
         return Err("the question is negated".to_string());
     }
@@ -148,7 +165,7 @@ pub(super) fn clause(q: &Question, from: usize) -> Result<(String, String), Stri
     }
 }
 
-pub(super) fn wh_clause(q: &Question, from: usize, wh: usize) -> Result<(String, String), String> {
+fn wh_clause(q: &Question, from: usize, wh: usize) -> Result<(String, String), String> {
     let end = q.len();
     let as_it_is = |split: usize| Ok((lower_first(q.slice(from, split)), q.slice(split, end).to_string()));
     if let Some(word) = contracted(q.key(wh)) {
@@ -191,6 +208,11 @@ pub(super) fn wh_clause(q: &Question, from: usize, wh: usize) -> Result<(String,
         }
         return Ok((phrase, without_do(q, rest, &word)?));
     }
+    // "the team he was sacked from in 2009": two prepositions in a row, and what belongs to the first stands in front.
+    let gap = (rest..end).any(|i| {
+        q.is(i, &["from", "of", "for", "with", "to", "into", "by", "in", "at"])
+            && q.is(i + 1, &["in", "during", "after", "before", "on", "at", "by", "for", "from"])
+    });
     let single = aux == wh + 1;
     if q.is(aux, BE) {
         if single {
@@ -201,7 +223,7 @@ pub(super) fn wh_clause(q: &Question, from: usize, wh: usize) -> Result<(String,
         }
         // "Which city is ..." and "In which city is ...": with a preposition the phrase is no subject.
         return match subject_reading(q, aux) {
-            Some(true) if wh == from => as_it_is(aux),
+            Some(true) if wh == from && !gap => as_it_is(aux),
             _ if wh > from || is_adverbial_phrase(q, wh, aux) => {
                 Ok((phrase, reordered(q, rest, &word, q.is(wh, &["how"]))?))
             }
@@ -213,6 +235,9 @@ pub(super) fn wh_clause(q: &Question, from: usize, wh: usize) -> Result<(String,
             }
             _ => Err(UNCERTAIN.to_string()),
         };
+    }
+    if q.is(aux, MODAL) && verbs::is_base(q.key(rest)) && (wh > from || q.is(wh, &["where", "when", "why"])) {
+        return Err("the question has no subject".to_string());
     }
     // "who has won", "which team can win": the phrase is the subject.
     let next = q.key(rest);

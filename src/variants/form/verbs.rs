@@ -268,7 +268,7 @@ pub(super) fn is_past_only(word: &str) -> bool {
 const NOUNS_IN_ING: &[&str] = &[
     "building", "meaning", "painting", "setting", "meeting", "ending", "opening", "beginning", "feeling", "training",
     "recording", "reading", "writing", "spelling", "shooting", "ranking", "ruling", "landing", "feeding", "drawing",
-    "standing", "bearing", "binding", "holding", "living", "saying", "finding", "acting", "dating", "fighting",
+    "bearing", "binding", "saying", "finding", "acting", "dating", "fighting",
     "crossing", "warning", "fishing", "closing", "casting", "clothing", "king", "wing",
 ];
 
