@@ -196,7 +196,7 @@ pub(super) fn is_english(text: &str) -> Result<(), String> {
     let words = tokens(text);
     let count = |list: &[&str]| words.iter().filter(|t| !t.capital && t.is(list)).count();
     let (foreign, english) = (count(&FOREIGN), words.iter().filter(|t| t.is(&ENGLISH)).count());
-    if latin * 10 < letters * 8 || foreign > english && foreign > 1 {
+    if latin * 10 < letters * 7 || foreign > english && foreign > 1 {
         return Err("the built-in rewriter knows English only".to_string());
     }
     Ok(())

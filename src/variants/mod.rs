@@ -14,10 +14,12 @@ mod politeness;
 mod protected;
 mod punctuation;
 mod spacing;
+mod subtype;
 mod validity;
 
-pub use grid::{Grid, Level, Place, Subtype, count};
+pub use grid::{Grid, count};
 pub use own::{Paraphrase, own, read_paraphrases, unmatched};
+pub use subtype::{Level, Place, Subtype};
 pub use validity::{ValidityRule, apply_validity};
 
 use crate::datasets::Prompt;

@@ -79,7 +79,7 @@ fn separated(path: &Path, bytes: &[u8], delimiter: u8) -> Result<Vec<(u64, Cells
         Error::from(Error::input("a row of the paraphrases can't be read").file(path).line(line).found(e.to_string()))
     };
     let header: Vec<String> = reader.headers().map_err(broken)?.iter().map(|h| h.trim().to_string()).collect();
-    check_columns(header.iter(), true).map_err(|e| e.file(path).line(1))?;
+    check_columns(header.iter(), true).map_err(|e| Error::from(e.file(path).line(1)))?;
     let mut rows = Vec::new();
     for record in reader.records() {
         let record = record.map_err(broken)?;
@@ -103,7 +103,7 @@ fn json_lines(path: &Path, bytes: &[u8]) -> Result<Vec<(u64, Cells)>> {
         let object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(json).map_err(|e| {
             Error::input("a line of the paraphrases is no JSON object").file(path).line(line).found(e.to_string())
         })?;
-        check_columns(object.keys(), false).map_err(|e| e.file(path).line(line))?;
+        check_columns(object.keys(), false).map_err(|e| Error::from(e.file(path).line(line)))?;
         let mut cells = Cells::new();
         for (column, value) in object {
             let cell = match value {
@@ -129,50 +129,54 @@ fn json_lines(path: &Path, bytes: &[u8]) -> Result<Vec<(u64, Cells)>> {
 }
 
 /// An unknown column is refused rather than ignored: a mistyped "strenght" would silently lose the doses.
-fn check_columns<'a>(found: impl Iterator<Item = &'a String> + Clone, is_header: bool) -> Result<(), InputError> {
+fn check_columns<'a>(found: impl Iterator<Item = &'a String> + Clone, is_header: bool) -> Result<(), Box<InputError>> {
     let all = || found.clone().cloned().collect::<Vec<_>>().join(", ");
     if let Some(unknown) = found.clone().find(|c| !COLUMNS.contains(&c.as_str())) {
-        return Err(Error::input(format!("paraphrases have no column {unknown:?}"))
-            .found(all())
-            .expected(COLUMNS.join(", ")));
+        return Err(Box::new(
+            Error::input(format!("paraphrases have no column {unknown:?}")).found(all()).expected(COLUMNS.join(", ")),
+        ));
     }
     if let Some(missing) = ["prompt_id", "text"].into_iter().find(|m| !found.clone().any(|c| c == m)) {
         let where_ = if is_header { "the file's header" } else { "the object" };
-        return Err(Error::input(format!("{where_} has no column {missing:?}")).key(missing).found(all()));
+        return Err(Box::new(Error::input(format!("{where_} has no column {missing:?}")).key(missing).found(all())));
     }
     Ok(())
 }
 
-fn checked(line: u64, mut cells: Cells) -> Result<Paraphrase, InputError> {
+fn checked(line: u64, mut cells: Cells) -> Result<Paraphrase, Box<InputError>> {
     let mut required = |column: &'static str| {
-        cells
-            .remove(column)
-            .filter(|cell| !cell.trim().is_empty())
-            .ok_or_else(|| Error::input(format!("a paraphrase has no {column}")).key(column).found("an empty cell"))
+        cells.remove(column).filter(|cell| !cell.trim().is_empty()).ok_or_else(|| {
+            Box::new(Error::input(format!("a paraphrase has no {column}")).key(column).found("an empty cell"))
+        })
     };
     let prompt_id = required("prompt_id")?;
     let text = required("text")?;
     let mut name = |column: &'static str, default: Option<&str>| match cells.remove(column) {
         Some(cell) if is_slug(&cell) => Ok(Some(cell)),
-        Some(cell) => Err(Error::input(format!("a {column} must be able to stand in an id"))
-            .key(column)
-            .found(cell)
-            .expected("letters, digits, '.', '_' and '-'")),
+        Some(cell) => Err(Box::new(
+            Error::input(format!("a {column} must be able to stand in an id"))
+                .key(column)
+                .found(cell)
+                .expected("letters, digits, '.', '_' and '-'"),
+        )),
         None => Ok(default.map(str::to_string)),
     };
     let family = name("family", Some("own"))?.unwrap_or_default();
     let subtype = name("subtype", Some("paraphrase"))?.unwrap_or_default();
     let level = name("strength", None)?;
     if BUILT_IN_FAMILIES.contains(&family.as_str()) {
-        return Err(Error::input("paraphrases can't carry the name of a built-in family")
-            .key("family")
-            .found(family)
-            .fix("leave the column out (the family is then \"own\") or choose another name"));
+        return Err(Box::new(
+            Error::input("paraphrases can't carry the name of a built-in family")
+                .key("family")
+                .found(family)
+                .fix("leave the column out (the family is then \"own\") or choose another name"),
+        ));
     }
     let place = match cells.remove("place") {
         None => Place::Global,
         Some(place) => Place::ALL.into_iter().find(|p| p.as_str() == place).ok_or_else(|| {
-            Error::input("unknown place").key("place").found(place).expected(Place::ALL.map(Place::as_str).join(", "))
+            let all = Place::ALL.map(Place::as_str).join(", ");
+            Box::new(Error::input("unknown place").key("place").found(place).expected(all))
         })?,
     };
     Ok(Paraphrase { dataset: cells.remove("dataset"), prompt_id, text, family, subtype, place, level, line })

@@ -95,7 +95,7 @@ where
         variant.prompt_bertscore = f1.is_finite().then_some(f1);
         variant.scorer = Some(scorer_signature.to_string());
         if let Some(threshold) = rule.applies_to(variant)
-            && !(f1 >= threshold)
+            && (f1.is_nan() || f1 < threshold)
             && variant.is_valid
         {
             variant.is_valid = false;

@@ -3,12 +3,18 @@
 //! In: a prompt. Out: what it is, and its wording in the other form, or why there is none.
 //! Only the frame of a sentence is rewritten; everything that it is about stays word for word.
 
+mod asked_last;
+mod copula;
 mod grammar;
+mod main_verb;
+mod phrase;
+mod question;
+mod subject;
 mod to_imperative;
 mod to_question;
 pub(super) mod verbs;
 
-pub(super) use to_imperative::inverted_auxiliary;
+pub(super) use question::inverted_auxiliary;
 
 use super::{Wording, english};
 
@@ -119,7 +125,7 @@ fn kind(sentence: &str, all: &[&str]) -> Kind {
     }
     // Search queries come without a question mark; a sentence that is closed otherwise is none.
     let unclosed = !body.ends_with(['.', '!', ':', ';', ',']);
-    if all.len() == 1 && unclosed && tokens.len() > 2 && to_imperative::opens_query(&tokens) {
+    if all.len() == 1 && unclosed && tokens.len() > 2 && question::opens_query(&tokens) {
         return Kind::Question;
     }
     Kind::Other

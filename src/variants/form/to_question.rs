@@ -8,23 +8,12 @@ use crate::variants::Wording;
 use crate::variants::english::{self, Token};
 
 /// Words with which an instruction with something before its verb may begin: "Given two strings, write ...".
-const LEADS: &[&str] = &["using", "imagine", "if", "without", "when", "while", "rather"];
+const LEADS: &[&str] = &["using", "utilizing", "if", "without", "when", "while", "rather"];
 /// Adverbs before the verb.
+#[rustfmt::skip]
 const ADVERBS: &[&str] = &[
-    "please",
-    "kindly",
-    "briefly",
-    "clearly",
-    "carefully",
-    "accurately",
-    "concisely",
-    "quickly",
-    "now",
-    "then",
-    "also",
-    "next",
-    "finally",
-    "first",
+    "please", "kindly", "briefly", "clearly", "carefully", "accurately", "concisely", "quickly", "now", "then", "also",
+    "next", "finally", "first",
 ];
 
 /// Index of the verb that makes the sentence an instruction; None if it is none, or not certainly.
@@ -53,7 +42,7 @@ fn starts_instruction(sentence: &str, tokens: &[Token], mut at: usize) -> bool {
         at += 1;
     }
     let (Some(verb), Some(next)) = (tokens.get(at), tokens.get(at + 1)) else { return false };
-    let plain = !verb.opaque && !verb.closed && verb.key.chars().all(|c| c.is_ascii_alphabetic());
+    let plain = !verb.opaque && !verb.closed && verb.key.chars().all(|c| c.is_ascii_alphabetic() || c == '-');
     // "Answer keys are ...", "list of presidents": a noun after all.
     let finite = |t: &Token| t.is(BE) || t.is(HAVE) || t.is(MODAL);
     let noun = next.is(&["of"]) || finite(next) || tokens.get(at + 2).is_some_and(|t| finite(t) && !next.is(CLAUSE));

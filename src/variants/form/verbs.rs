@@ -141,6 +141,7 @@ support surrender switch talk target taste test tie tour trade train travel trea
 whistle wonder worry wrap yield";
 
 /// Of the irregular and plain verbs, those that are nouns or adjectives too.
+#[rustfmt::skip]
 const ALSO_NOUNS: &[&str] = &[
     "beat", "bear", "bend", "bite", "blow", "break", "catch", "cut", "deal", "draw", "drink", "drive", "fall", "feed",
     "feel", "fight", "find", "fly", "hit", "hold", "hurt", "lead", "leave", "light", "mean", "meet", "read", "ride",
@@ -156,6 +157,7 @@ const MOSTLY_VERBS: &[&str] =
     &["do", "have", "get", "go", "make", "kill", "escape", "gain", "hire", "start", "stop", "leave", "win"];
 
 /// Verbs whose last consonant doubles.
+#[rustfmt::skip]
 const DOUBLING: &[&str] = &[
     "ban", "commit", "drop", "expel", "fit", "occur", "patrol", "plan", "prefer", "refer", "star", "step", "stop",
     "transfer", "transmit", "wrap", "wed", "compel", "admit", "control",
@@ -218,84 +220,20 @@ fn consonant_y(word: &str) -> Option<&str> {
 }
 
 /// Words in -ed that are no participles.
+#[rustfmt::skip]
 const NO_PARTICIPLES: &[&str] = &[
-    "bed",
-    "red",
-    "need",
-    "seed",
-    "speed",
-    "breed",
-    "feed",
-    "indeed",
-    "hundred",
-    "sacred",
-    "naked",
-    "wicked",
-    "shed",
-    "sled",
-    "weed",
-    "deed",
-    "exceed",
-    "proceed",
-    "succeed",
-    "embed",
-    "united",
-    "limited",
-    "ted",
-    "fred",
-    "mohammed",
-    "ahmed",
-    "med",
-    "reed",
-    "creed",
-    "greed",
-    "alfred",
-    "manfred",
-    "sped",
-    "newlywed",
-    "moped",
-    "quadruped",
-    "watershed",
-    "bloodshed",
-    "kindred",
-    "crooked",
-    "rugged",
-    "beloved",
-    "aged",
+    "bed", "red", "need", "seed", "speed", "breed", "feed", "indeed", "hundred", "sacred", "naked", "wicked", "shed",
+    "sled", "weed", "deed", "exceed", "proceed", "succeed", "embed", "united", "limited", "ted", "fred", "mohammed",
+    "ahmed", "med", "reed", "creed", "greed", "alfred", "manfred", "sped", "newlywed", "moped", "quadruped",
+    "watershed", "bloodshed", "kindred", "crooked", "rugged", "beloved", "aged",
 ];
 
 /// Participles of verbs that are listed nowhere else here.
+#[rustfmt::skip]
 const FURTHER_PARTICIPLES: &[&str] = &[
-    "shown",
-    "known",
-    "worn",
-    "sewn",
-    "sawn",
-    "knit",
-    "hung",
-    "forbidden",
-    "forgiven",
-    "overheard",
-    "cast",
-    "broadcast",
-    "slain",
-    "bred",
-    "burnt",
-    "learnt",
-    "spelt",
-    "sworn",
-    "unknown",
-    "thrown",
-    "proven",
-    "dubbed",
-    "hurt",
-    "shed",
-    "laid",
-    "misled",
-    "spun",
-    "woven",
-    "wound",
-    "swept",
+    "shown", "known", "worn", "sewn", "sawn", "knit", "hung", "forbidden", "forgiven", "overheard", "cast", "broadcast",
+    "slain", "bred", "burnt", "learnt", "spelt", "sworn", "unknown", "thrown", "proven", "dubbed", "hurt", "shed",
+    "laid", "misled", "spun", "woven", "wound", "swept",
 ];
 
 /// Whether it can be a past participle ("built", "located").
@@ -306,35 +244,11 @@ pub(super) fn is_participle(word: &str) -> bool {
 }
 
 /// Verbs without a passive: their -ed form is a past, so a clause of its own.
+#[rustfmt::skip]
 const NO_PASSIVE: &[&str] = &[
-    "died",
-    "happened",
-    "occurred",
-    "arrived",
-    "appeared",
-    "disappeared",
-    "existed",
-    "lived",
-    "remained",
-    "emerged",
-    "resigned",
-    "retired",
-    "belonged",
-    "debuted",
-    "graduated",
-    "collapsed",
-    "erupted",
-    "resided",
-    "reigned",
-    "starred",
-    "premiered",
-    "participated",
-    "competed",
-    "survived",
-    "succeeded",
-    "failed",
-    "wanted",
-    "helped",
+    "died", "happened", "occurred", "arrived", "appeared", "disappeared", "existed", "lived", "remained", "emerged",
+    "resigned", "retired", "belonged", "debuted", "graduated", "collapsed", "erupted", "resided", "reigned", "starred",
+    "premiered", "participated", "competed", "survived", "succeeded", "failed", "wanted", "helped",
 ];
 
 /// Whether it is a past that can't be a participle too ("wrote", "died"): the sign of another clause.
@@ -350,45 +264,12 @@ pub(super) fn is_past_only(word: &str) -> bool {
 }
 
 /// Nouns in -ing of listed verbs.
+#[rustfmt::skip]
 const NOUNS_IN_ING: &[&str] = &[
-    "building",
-    "meaning",
-    "painting",
-    "setting",
-    "meeting",
-    "ending",
-    "opening",
-    "beginning",
-    "feeling",
-    "training",
-    "recording",
-    "reading",
-    "writing",
-    "spelling",
-    "shooting",
-    "ranking",
-    "ruling",
-    "landing",
-    "feeding",
-    "drawing",
-    "standing",
-    "bearing",
-    "binding",
-    "holding",
-    "living",
-    "saying",
-    "finding",
-    "acting",
-    "dating",
-    "fighting",
-    "crossing",
-    "warning",
-    "fishing",
-    "closing",
-    "casting",
-    "clothing",
-    "king",
-    "wing",
+    "building", "meaning", "painting", "setting", "meeting", "ending", "opening", "beginning", "feeling", "training",
+    "recording", "reading", "writing", "spelling", "shooting", "ranking", "ruling", "landing", "feeding", "drawing",
+    "bearing", "binding", "saying", "finding", "acting", "dating", "fighting",
+    "crossing", "warning", "fishing", "closing", "casting", "clothing", "king", "wing",
 ];
 
 /// Whether it is the -ing form of a listed verb and not commonly a noun.
@@ -418,7 +299,9 @@ prove provide put quote rank rate read rearrange recall recite recommend recreat
 reorder reorganize repeat rephrase replace report represent research respond restate restructure retell return reverse review revise rewrite \
 round say score search select separate share show simplify simulate sketch solve sort specify split spell state structure subtract suggest sum \
 summarise summarize supply synthesize take tell think trace transcribe transform translate turn type unscramble update use utilize validate \
-verify visualize write";
+verify visualize write re-write re-arrange re-tell re-order re-phrase compress train synchronize pretend manipulate entertain troubleshoot \
+append serve download send learn alter punctuate correct calculate capitalize combine assume act play research compile craft shorten lengthen \
+paraphrase inspect invent reply role-play";
 
 /// Whether instructions begin with it.
 pub(in crate::variants) fn is_instruction(word: &str) -> bool {

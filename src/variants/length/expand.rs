@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn what_is_too_long_is_refused() {
-        assert!(length(&"word ".repeat(400), 3.0).unwrap_err().contains("introduction"));
+        assert!(length(&"word ".repeat(600), 3.0).unwrap_err().contains("introduction"));
         assert!(length("one two three", 1.1).unwrap_err().contains("nothing to change"));
     }
 }

@@ -57,6 +57,13 @@ pub(super) fn shorten(text: &str, target: Target) -> Wording {
     {
         short = possessive;
     }
+    // "Could you explain it?" without "could you" is no question any more.
+    let asked =
+        tokens.first().is_some_and(|t| t.is(&["can", "could", "will", "would"])) && dropped.first() == Some(&true);
+    if asked && short.ends_with('?') && short.matches('?').count() == 1 {
+        short.pop();
+        short.push('.');
+    }
     let whole = format!("{short}{tail}");
     let reached = word_count(&whole);
     if reached > 0 && target.accepts(reached) {
@@ -125,12 +132,20 @@ fn edits(text: &str, tokens: &[Token]) -> Vec<Edit> {
         }
     }
 
+    // "the following" goes only with the noun that it belongs to.
+    let instanced = |at: usize| {
+        let noun = tokens.get(at).is_some_and(|t| {
+            !t.is(&["of", "as", "into", "to", "in", "with", "and", "from", "by", "for", "or", "is", "are"])
+        });
+        noun && tokens.get(at - 1).is_some_and(|t| !t.closed)
+    };
+
     // Long-winded joints.
     for at in 0..tokens.len() {
         if is(at, &["in"]) && is(at + 1, &["order"]) && is(at + 2, &["to"]) {
             edits.push(drop(&[at, at + 1]));
         }
-        if at > 1 && is(at, &["the", "a"]) && is(at + 1, &["given", "following", "provided"]) && !is(at + 2, &["of"]) {
+        if at > 1 && is(at, &["the", "a"]) && is(at + 1, &["given", "following", "provided"]) && instanced(at + 2) {
             edits.push(drop(&[at, at + 1]));
         }
         let relative = at > 1 && is(at, &["that", "which", "who"]) && is(at + 1, &["is", "are", "was", "were"]);
@@ -140,6 +155,19 @@ fn edits(text: &str, tokens: &[Token]) -> Vec<Edit> {
         if relative && reduced && after_noun {
             edits.push(drop(&[at, at + 1]));
         }
+    }
+
+    // "Create a list of ..." as "List ...".
+    let listing = is(0, &["generate", "create", "make", "write", "give", "provide", "compile"])
+        && is(1, &["a"])
+        && is(2, &["list"])
+        && is(3, &["of"]);
+    if listing {
+        let word = if tokens.first().is_some_and(|t| t.capital) { "List" } else { "list" };
+        edits.push(Edit { drop: vec![1, 2, 3], replace: Some((0, word)) });
+    }
+    if is(0, &["give", "tell", "show", "send", "find", "write"]) && is(1, &["me"]) {
+        edits.push(drop(&[1]));
     }
 
     // Articles outside names. In a text without capitals any "the" may belong to a name, save one right after the opening.
@@ -164,6 +192,18 @@ fn edits(text: &str, tokens: &[Token]) -> Vec<Edit> {
     if let Some(at) = (2..tokens.len()).find(|&at| many && is(at, &["is", "are"]) && is(at + 1, &["there"])) {
         edits.push(drop(&[at, at + 1]));
     }
+    const RANKS: [&str; 12] = [
+        "first", "last", "only", "youngest", "oldest", "largest", "smallest", "longest", "highest", "tallest",
+        "second", "third",
+    ];
+    if is(0, &["who", "what"])
+        && is(1, &["is", "was", "are", "were"])
+        && is(2, &["the"])
+        && is(3, &RANKS)
+        && !stranded(tokens)
+    {
+        edits.push(drop(&[0, 1, 2]));
+    }
     if is(0, &["what"]) && is(1, &["is", "are"]) && is(2, &["the"]) && relational(tokens) {
         edits.push(drop(&[0, 1, 2]));
     }
@@ -178,17 +218,34 @@ fn edits(text: &str, tokens: &[Token]) -> Vec<Edit> {
     {
         edits.push(drop(&[at]));
     }
+
+    // Telegrams say "France 1998": place and time need no preposition before a name or number.
+    for at in 1..tokens.len() {
+        let next = tokens
+            .get(at + 1)
+            .is_some_and(|t| !t.opaque && (t.capital || t.key.starts_with(|c: char| c.is_ascii_digit())));
+        let verb = tokens.get(at - 1).is_none_or(|t| t.closed || verbs::reduces(&t.key) || verbs::is_base(&t.key));
+        let verb = verb || tokens.get(at - 1).is_some_and(|t| verbs::is_base(t.key.trim_end_matches('s')));
+        let number = tokens.get(at - 1).is_some_and(|t| t.key.starts_with(|c: char| c.is_ascii_digit()));
+        if is(at, &["in", "on", "at"]) && next && !verb && !number && !inside_name(tokens, at) {
+            edits.push(drop(&[at]));
+        }
+    }
     edits
 }
 
 /// "what is the N of ...": with a complement and nothing stranded, the noun phrase alone is the question.
 fn relational(tokens: &[Token]) -> bool {
     let of = tokens.iter().skip(3).take(4).any(|t| t.is(&["of", "between"]));
-    let stranded = tokens.last().is_some_and(|t| {
-        t.is(&["of", "for", "in", "from", "to", "with", "by", "on", "at", "about", "like", "called", "as"])
-    });
     let verbal = tokens.iter().skip(3).any(|t| !t.opaque && !t.capital && verbs::reduces(&t.key));
-    of && !stranded && !verbal
+    of && !stranded(tokens) && !verbal
+}
+
+/// Whether the question closes with a word that belongs to its front: "What is the capital of X known for?"
+fn stranded(tokens: &[Token]) -> bool {
+    tokens.last().is_some_and(|t| {
+        t.is(&["of", "for", "in", "from", "to", "with", "by", "on", "at", "about", "like", "called", "as"])
+    })
 }
 
 /// Whether a small word stands between parts of one name: "Lord of the Rings", "Alexander the Great".
