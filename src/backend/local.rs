@@ -155,9 +155,9 @@ impl Local {
 fn draw_keys(wordings: &[&Variant], distinct: &Distinct, repeat: usize) -> Vec<String> {
     let key = |prompt: usize| {
         let holder = (0..wordings.len()).find(|&w| distinct.place(w) == Some(prompt));
-        holder.and_then(|w| wordings.get(w)).map_or_else(String::new, |w| {
-            serde_json::json!([w.dataset, w.prompt_id, w.text, repeat]).to_string()
-        })
+        holder
+            .and_then(|w| wordings.get(w))
+            .map_or_else(String::new, |w| serde_json::json!([w.dataset, w.prompt_id, w.text, repeat]).to_string())
     };
     (0..distinct.prompts.len()).map(key).collect()
 }

@@ -145,7 +145,8 @@ impl Run {
         config.generation.repeats = said("--repeats", &self.repeats);
         config.variants.paraphrases = said("--paraphrases", &self.paraphrases);
         if !self.subtypes.is_empty() {
-            config.variants.subtypes = Some(self.subtypes.iter().map(|s| Said::flag("--subtypes", s.clone())).collect());
+            config.variants.subtypes =
+                Some(self.subtypes.iter().map(|s| Said::flag("--subtypes", s.clone())).collect());
         }
         config.measure.encoder = said("--encoder", &self.encoder);
         config.store.activations = self.activations.as_deref().map(layers).transpose()?;

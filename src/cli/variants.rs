@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use comfy_table::{ContentArrangement, Table, presets};
 use serde_json::json;
 
 use super::{Done, print};
 use crate::datasets::{self, Columns, Prompt, Spec};
+use crate::query::plain_table;
 use crate::variants::{self, Grid, Subtype, Variant};
 use crate::{Error, Result};
 
@@ -80,11 +80,7 @@ impl Variants {
             }]),
             (None, Some(entry)) => {
                 let (name, path) = entry.split_once('=').map_or((entry.as_str(), None), |(n, p)| (n, Some(p)));
-                let spec = Spec {
-                    name: name.to_string(),
-                    path: path.map(PathBuf::from),
-                    columns: Columns::default(),
-                };
+                let spec = Spec { name: name.to_string(), path: path.map(PathBuf::from), columns: Columns::default() };
                 datasets::sample(datasets::load(&spec)?.prompts, self.prompts, self.seed)
             }
             (None, None) => {
@@ -105,8 +101,7 @@ fn as_json(v: &Variant) -> serde_json::Value {
 
 /// A table with spaces made visible where they are the point.
 fn as_table(prompt: &Prompt, made: &[Variant]) -> String {
-    let mut table = Table::new();
-    table.load_preset(presets::UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
+    let mut table = plain_table();
     table.set_header(["variant", "text"]);
     for v in made {
         let text = match (&v.text, &v.invalid_reason) {
@@ -118,5 +113,5 @@ fn as_table(prompt: &Prompt, made: &[Variant]) -> String {
         table.add_row([v.variant_id.clone(), text]);
     }
     let made = made.iter().filter(|v| v.text.is_some() && !v.is_baseline).count();
-    format!("{} / {}: {made} variants\n{table}\n\n", prompt.dataset, prompt.prompt_id)
+    format!("{} / {}: {made} variants\n{}\n\n", prompt.dataset, prompt.prompt_id, table.trim_fmt())
 }

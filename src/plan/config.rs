@@ -207,7 +207,11 @@ macro_rules! prefer {
 
 impl Config {
     fn locate(&mut self, file: &Path, text: &str) {
-        each_said!(self, |s| s.locate(file, text), [preset, generation.system_prompt, variants.validity, measure.encoder]);
+        each_said!(
+            self,
+            |s| s.locate(file, text),
+            [preset, generation.system_prompt, variants.validity, measure.encoder]
+        );
         each_said!(self, |s| s.locate(file, text), [seed, prompts, generation.max_new_tokens, generation.seed]);
         each_said!(self, |s| s.locate(file, text), [generation.repeats, measure.layer]);
         each_said!(self, |s| s.locate(file, text), [generation.temperature, generation.top_p, variants.threshold]);
@@ -218,7 +222,8 @@ impl Config {
             list.iter_mut().flatten().for_each(|s| s.locate(file, text));
         }
         let strengths = &mut self.variants.strengths;
-        for list in [&mut strengths.politeness, &mut strengths.spacing, &mut strengths.punctuation, &mut strengths.casing]
+        for list in
+            [&mut strengths.politeness, &mut strengths.spacing, &mut strengths.punctuation, &mut strengths.casing]
         {
             list.iter_mut().flatten().for_each(|s| s.locate(file, text));
         }
@@ -239,7 +244,11 @@ impl Config {
 
     /// This config where it says something, `base` where it does not. Lists of models and data sets are taken whole.
     pub fn over(mut self, base: Config) -> Config {
-        prefer!(self, base, [preset, seed, prompts, generation.max_new_tokens, generation.temperature, generation.top_p]);
+        prefer!(
+            self,
+            base,
+            [preset, seed, prompts, generation.max_new_tokens, generation.temperature, generation.top_p]
+        );
         prefer!(self, base, [generation.seed, generation.system_prompt, generation.repeats]);
         prefer!(self, base, [variants.subtypes, variants.places, variants.built_in, variants.paraphrases]);
         prefer!(self, base, [variants.validity, variants.threshold, variants.strengths.politeness]);

@@ -32,7 +32,8 @@ pub fn settle(config: Config) -> Result<Study> {
     let own = paraphrases.map(|p| variants::read_paraphrases(&p.value)).transpose()?.unwrap_or_default();
     let grid = match &config.variants.built_in {
         Some(said) if !said.value && paraphrases.is_none() => {
-            let error = said.wrong("variants.built_in", "no variants are left: built_in is false and there are no paraphrases");
+            let error =
+                said.wrong("variants.built_in", "no variants are left: built_in is false and there are no paraphrases");
             return Err(error.fix("give a file with `paraphrases`, or leave built_in out").into());
         }
         Some(said) if !said.value => None,
@@ -44,7 +45,8 @@ pub fn settle(config: Config) -> Result<Study> {
     let scorer = sources::scorer(&config.measure)?;
     let bertscore = scorer.as_ref().map(|s| s.signature().to_string());
     let (validity, threshold) = validity(&config.variants, bertscore.as_deref())?;
-    let activation_layers = config.store.activations.as_ref().map(|said| sources::layers(said, &models)).transpose()?.flatten();
+    let activation_layers =
+        config.store.activations.as_ref().map(|said| sources::layers(said, &models)).transpose()?.flatten();
     let planned = counts(&prompts, &variants, models.len() * generation.repeats);
     let plan = Plan {
         schema_version: SCHEMA_VERSION,
@@ -87,7 +89,9 @@ fn generation(said: &config::Generation) -> Result<GenerationPlan> {
         Some(s) => Ok(s.value),
         None => Ok(default),
     };
-    let count = |said: &Option<Said<i64>>, key: &str, default, least| said.as_ref().map_or(Ok(default), |s| whole(s, key, least));
+    let count = |said: &Option<Said<i64>>, key: &str, default, least| {
+        said.as_ref().map_or(Ok(default), |s| whole(s, key, least))
+    };
     Ok(GenerationPlan {
         max_new_tokens: count(&said.max_new_tokens, "generation.max_new_tokens", MAX_NEW_TOKENS, 1)?,
         temperature: number(&said.temperature, "generation.temperature", 0.0, "a number from 0 to 100", |t| {

@@ -22,6 +22,7 @@ pub use analysis::{Analysis, Materialized, analyze, is_analyzed};
 pub use contract::{Column, Contract, Kind, Violation, check_contracts};
 pub use graph::{Graph, Model};
 pub use models::{Source, built_in};
+pub(crate) use print::plain_table;
 pub use print::{Format, print};
 pub use session::Session;
 pub use summary::sgs_table;

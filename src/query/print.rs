@@ -109,7 +109,7 @@ fn table(batches: &[RecordBatch], out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// A table with one line under its header, as wide as the terminal where there is one.
-pub(super) fn plain_table() -> Table {
+pub(crate) fn plain_table() -> Table {
     let mut table = Table::new();
     table.load_preset(comfy_table::presets::NOTHING);
     table.set_style(TableComponent::HeaderLines, '─');

@@ -73,14 +73,20 @@ pub fn run(study: &Study, out: &Path, execution: Execution, progress: &dyn Progr
         let loaded = Model::load(&model.name, path)?;
         timing.load_seconds += load.elapsed().as_secs_f64();
         let backend = Local::new(loaded, model.escape_special_tokens, execution.batch);
-        let bench =
-            unit::Bench { plan: &study.plan, backend: &backend, scorer: study.scorer.as_ref(), host: &host, stop: execution.stop };
+        let bench = unit::Bench {
+            plan: &study.plan,
+            backend: &backend,
+            scorer: study.scorer.as_ref(),
+            host: &host,
+            stop: execution.stop,
+        };
         progress.begin(&model.name, total as u64, (total - left) as u64);
         for (d, p) in todo {
             if execution.stop.load(Ordering::Relaxed) {
                 return Err(Error::Interrupted);
             }
-            let (Some(dataset), Some(variants)) = (study.plan.datasets.get(d), study.variants.get(d).and_then(|v| v.get(p)))
+            let (Some(dataset), Some(variants)) =
+                (study.plan.datasets.get(d), study.variants.get(d).and_then(|v| v.get(p)))
             else {
                 continue;
             };

@@ -39,16 +39,11 @@ struct Pair<'a> {
 }
 
 impl Bench<'_> {
-    /// Asks, measures and gathers the rows of one prompt. 
+    /// Asks, measures and gathers the rows of one prompt.
     ///
     /// # Errors
     /// The model or the encoder fails as a whole, or the user asked to stop.
-    pub fn carry_out(
-        &self,
-        variants: &[Variant],
-        timing: &mut Timing,
-        progress: &dyn Fn(usize),
-    ) -> Result<Vec<Rows>> {
+    pub fn carry_out(&self, variants: &[Variant], timing: &mut Timing, progress: &dyn Fn(usize)) -> Result<Vec<Rows>> {
         let started = super::now();
         let clock = Instant::now();
         let wordings: Vec<&Variant> = variants.iter().filter(|v| v.text.is_some()).collect();

@@ -46,7 +46,8 @@ impl Manifest {
         let mut parts = BTreeMap::new();
         let mut failed_rows = 0;
         for table in TABLES {
-            let place = run.path().join(if table.partitioned { table.name.into() } else { format!("{}.parquet", table.name) });
+            let place =
+                run.path().join(if table.partitioned { table.name.into() } else { format!("{}.parquet", table.name) });
             let found = if place.is_dir() { files::files_below(&place)? } else { vec![place] };
             let mut count = 0;
             for file in found.iter().filter(|f| f.is_file()) {

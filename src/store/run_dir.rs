@@ -120,8 +120,9 @@ fn holds_nothing(dir: &Path) -> Result<bool> {
 /// It can't be read or is not JSON.
 pub fn read_json(path: &Path) -> Result<Value> {
     let text = fs::read_to_string(path).map_err(Error::io("read", path))?;
-    serde_json::from_str(&text)
-        .map_err(|e| Error::input(format!("{} is damaged: {e}", path.display())).file(path).line(e.line() as u64).into())
+    serde_json::from_str(&text).map_err(|e| {
+        Error::input(format!("{} is damaged: {e}", path.display())).file(path).line(e.line() as u64).into()
+    })
 }
 
 fn same_plan(dir: &Path, there: &Value, now: &Value) -> Result<()> {

@@ -33,14 +33,29 @@ fn data_set_files() {
     let dir = tempfile::tempdir().unwrap();
     let missing = format!("alpaca={}", dir.path().join("nowhere.json").display());
     refused(&["run", "--model", "demo", "--dataset", &missing, "--out", "x"], &["nowhere.json", "No such file"]);
-    refused_file(dir.path(), "truthfulqa", "q.csv", b"id,text,answer\n1,Why?,No\n", &["q.csv", "id, text, answer", "line 1"]);
+    refused_file(
+        dir.path(),
+        "truthfulqa",
+        "q.csv",
+        b"id,text,answer\n1,Why?,No\n",
+        &["q.csv", "id, text, answer", "line 1"],
+    );
     let good = "{\"question\": \"who\", \"answer\": [\"a\"]}\n";
     let broken = good.repeat(6) + "{\"question\": \"who\", \"answer\": [\n" + good;
     refused_file(dir.path(), "natural_questions", "nq.jsonl", broken.as_bytes(), &["nq.jsonl", "line 7"]);
     refused_file(dir.path(), "natural_questions", "empty.jsonl", b"", &["empty.jsonl"]);
     refused_file(dir.path(), "alpaca", "empty.json", b"[]", &["empty.json"]);
-    refused_file(dir.path(), "natural_questions", "latin.jsonl", b"{\"question\": \"caf\xe9\"}\n", &["latin.jsonl", "UTF-8"]);
-    refused(&["run", "--model", "demo", "--dataset", "nosuchset", "--out", "x"], &["nosuchset", "truthfulqa", "alpaca"]);
+    refused_file(
+        dir.path(),
+        "natural_questions",
+        "latin.jsonl",
+        b"{\"question\": \"caf\xe9\"}\n",
+        &["latin.jsonl", "UTF-8"],
+    );
+    refused(
+        &["run", "--model", "demo", "--dataset", "nosuchset", "--out", "x"],
+        &["nosuchset", "truthfulqa", "alpaca"],
+    );
 }
 
 #[test]
@@ -100,7 +115,10 @@ fn study_files() {
     study("seed = \"x\"\n", &["line 1", "integer"]);
     study("[variants.strengths]\nspacing = [1, -5]\n[[model]]\npath = \"demo\"\n", &["spacing", "-5", "line 2"]);
     study("[variants]\nsubtypes = [\n  \"casing\",\n  \"speling\",\n]\n", &["speling", "line 4", "politeness"]);
-    study("prompts = 1\n[[model]]\npath = \"demo\"\nname = \"a/b\"\n[[dataset]]\nname = \"alpaca\"\n", &["a/b", "line 4"]);
+    study(
+        "prompts = 1\n[[model]]\npath = \"demo\"\nname = \"a/b\"\n[[dataset]]\nname = \"alpaca\"\n",
+        &["a/b", "line 4"],
+    );
     refused(&["run", "nowhere.toml"], &["nowhere.toml"]);
 }
 

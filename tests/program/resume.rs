@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use super::{output, rows, sago, text};
 
-const TABLES: [&str; 7] =
-    ["prompts", "variants", "models", "generations", "forced", "similarities", "judgements"];
+const TABLES: [&str; 7] = ["prompts", "variants", "models", "generations", "forced", "similarities", "judgements"];
 
 fn arguments(out: &str) -> Vec<&str> {
     let job = "run --model demo --dataset alpaca --dataset natural_questions -n 2 --subtypes spacing,form \

@@ -107,7 +107,8 @@ fn an_interrupt_keeps_what_is_complete() {
     let dir = tempfile::tempdir().unwrap();
     let run = dir.path().join("run");
     let out = run.to_string_lossy().into_owned();
-    let job = ["run", "--model", "demo", "--dataset", "alpaca", "-n", "4", "--max-new-tokens", "8", "--encoder", "none"];
+    let job =
+        ["run", "--model", "demo", "--dataset", "alpaca", "-n", "4", "--max-new-tokens", "8", "--encoder", "none"];
     let mut child =
         sago(&[&job[..], &["--subtypes", "spacing", "--out", &out]].concat()).stderr(Stdio::piped()).spawn().unwrap();
     let work = run.join("work");

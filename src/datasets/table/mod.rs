@@ -10,8 +10,8 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::fields;
-use crate::{Error, hash};
 use crate::error::{InputError, Result};
+use crate::{Error, hash};
 
 mod delimited;
 mod json;
