@@ -98,7 +98,8 @@ const fn opt(name: &'static str, kind: Kind, doc: &'static str) -> Column {
 }
 
 const PROMPT_ID: Column = col("prompt_id", Kind::Text, "key of the prompt within its data set");
-const VARIANT_ID: Column = col("variant_id", Kind::Text, "key of the wording within its prompt, as `spacing/global/20`");
+const VARIANT_ID: Column =
+    col("variant_id", Kind::Text, "key of the wording within its prompt, as `spacing/global/20`");
 const REPEAT: Column = col("repeat", Kind::Int, "number of the repetition, from 0; the analysis uses repeat 0");
 const KEY: &[&str] = &["model", "dataset", "prompt_id", "variant_id", "repeat"];
 
@@ -129,18 +130,30 @@ pub const TABLES: &[Table] = &[
             PROMPT_ID,
             VARIANT_ID,
             col("family", Kind::Text, "social_register, surface_noise, structural_rewriting, own, or baseline"),
-            col("subtype", Kind::Text, "politeness, spacing, punctuation, casing, length, form, a user's own, or baseline"),
+            col(
+                "subtype",
+                Kind::Text,
+                "politeness, spacing, punctuation, casing, length, form, a user's own, or baseline",
+            ),
             opt("place", Kind::Text, "prefix, suffix or global; NULL for the baseline"),
             opt("strength", Kind::Double, "strength as a number; NULL for form and for the baseline"),
             opt("level", Kind::Text, "strength as it stands in the id; `interrogative` or `imperative` for form"),
             col("is_baseline", Kind::Flag, "whether other variants are measured against this row"),
-            col("baseline_id", Kind::Text, "variant_id of the row that this one is measured against; its own for a baseline"),
+            col(
+                "baseline_id",
+                Kind::Text,
+                "variant_id of the row that this one is measured against; its own for a baseline",
+            ),
             col("seed", Kind::Long, "seed of the variants, from the plan"),
             opt("text", Kind::Text, "the wording; NULL where no faithful rewrite could be made"),
             opt("rewriter", Kind::Text, "who made it: rules, own; NULL for noise and framing"),
             opt("prompt_bertscore", Kind::Double, "BERTScore F1 of the wording against its baseline's"),
             opt("scorer", Kind::Text, "signature of the scorer of prompt_bertscore"),
-            col("is_valid", Kind::Flag, "false only where the validity rule applies and fails, or no rewrite could be made"),
+            col(
+                "is_valid",
+                Kind::Flag,
+                "false only where the validity rule applies and fails, or no rewrite could be made",
+            ),
             opt("invalid_reason", Kind::Text, "why it is not valid"),
         ],
     },
@@ -180,8 +193,16 @@ pub const TABLES: &[Table] = &[
             opt("logprobs", Kind::Floats, "log-probability (nats, from raw logits) of each new token"),
             opt("entropies", Kind::Floats, "entropy (nats) of the full next-token distribution at each new token"),
             opt("error", Kind::Text, "why there is no answer"),
-            col("truncated", Kind::Flag, "whether the prompt was cut; always false on local models, which refuse instead"),
-            col("special_text", Kind::Flag, "whether the prompt's own text held special-token text, which the tokenizer took as tokens"),
+            col(
+                "truncated",
+                Kind::Flag,
+                "whether the prompt was cut; always false on local models, which refuse instead",
+            ),
+            col(
+                "special_text",
+                Kind::Flag,
+                "whether the prompt's own text held special-token text, which the tokenizer took as tokens",
+            ),
         ],
     },
     Table {
@@ -196,7 +217,11 @@ pub const TABLES: &[Table] = &[
             col("target_token_ids", Kind::Ints, "the baseline's response without its end token"),
             col("logprobs", Kind::Floats, "log-probability (nats) of each target token"),
             col("entropies", Kind::Floats, "entropy (nats) of the next-token distribution at each target token"),
-            col("jsds", Kind::Floats, "Jensen-Shannon divergence (nats) from the distribution under the baseline's prompt"),
+            col(
+                "jsds",
+                Kind::Floats,
+                "Jensen-Shannon divergence (nats) from the distribution under the baseline's prompt",
+            ),
         ],
     },
     Table {
@@ -208,7 +233,11 @@ pub const TABLES: &[Table] = &[
             PROMPT_ID,
             VARIANT_ID,
             REPEAT,
-            col("layer", Kind::Int, "0 is the embedding output, then each block's output, the last after the final norm"),
+            col(
+                "layer",
+                Kind::Int,
+                "0 is the embedding output, then each block's output, the last after the final norm",
+            ),
             col("pooling", Kind::Text, "last_token: the prompt's last token"),
             col("dim", Kind::Int, "length of the vector"),
             col("vector", Kind::Floats, "the hidden state"),
