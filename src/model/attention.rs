@@ -22,12 +22,16 @@ wide! {
     pub fn rms_norm(x: &[f32], weight: &[f32], epsilon: f32, out: &mut [f32]) {
         let (blocks, rest) = x.as_chunks::<LANES>();
         let mut squares: Lanes = [0.0; LANES];
-        for block in blocks {
-            for (s, &v) in squares.iter_mut().zip(block) {
-                *s = v.mul_add(v, *s);
+        let mut i = 0;
+        while i < blocks.len() {
+            let mut j = 0;
+            while j < LANES {
+                squares[j] = blocks[i][j].mul_add(blocks[i][j], squares[j]);
+                j += 1;
             }
+            i += 1;
         }
-        let total = sum(&squares) + rest.iter().map(|v| v * v).sum::<f32>();
+        let total = sum(squares) + rest.iter().map(|v| v * v).sum::<f32>();
         let scale = 1.0 / (total / x.len() as f32 + epsilon).sqrt();
         for ((out, &v), &w) in out.iter_mut().zip(x).zip(weight) {
             *out = v * scale * w;
@@ -100,17 +104,24 @@ wide! {
     }
 }
 
+// Index loops below, as in `matrix`: sums that an iterator borrows would not stay in registers.
+
 #[inline(always)]
 fn dot(a: &[f32], b: &[f32]) -> f32 {
     let (a, _) = a.as_chunks::<LANES>();
     let (b, _) = b.as_chunks::<LANES>();
+    let b = &b[..a.len()];
     let mut sums: Lanes = [0.0; LANES];
-    for (a, b) in a.iter().zip(b) {
-        for ((s, &a), &b) in sums.iter_mut().zip(a).zip(b) {
-            *s = a.mul_add(b, *s);
+    let mut i = 0;
+    while i < a.len() {
+        let mut j = 0;
+        while j < LANES {
+            sums[j] = a[i][j].mul_add(b[i][j], sums[j]);
+            j += 1;
         }
+        i += 1;
     }
-    sum(&sums)
+    sum(sums)
 }
 
 /// Replaces scores by exp(score - top); returns their sum.
@@ -118,13 +129,18 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
 fn soften(scores: &mut [f32], top: f32) -> f32 {
     let (blocks, rest) = scores.as_chunks_mut::<LANES>();
     let mut sums: Lanes = [0.0; LANES];
-    for block in blocks {
-        for (s, x) in sums.iter_mut().zip(block) {
-            *x = exp(*x - top);
-            *s += *x;
+    let mut i = 0;
+    while i < blocks.len() {
+        let mut j = 0;
+        while j < LANES {
+            let e = exp(blocks[i][j] - top);
+            blocks[i][j] = e;
+            sums[j] += e;
+            j += 1;
         }
+        i += 1;
     }
-    let mut total = sum(&sums);
+    let mut total = sum(sums);
     for x in rest {
         *x = exp(*x - top);
         total += *x;
@@ -157,20 +173,32 @@ fn weigh_blocks<const N: usize>(
     scale: f32,
     out: &mut [f32],
 ) {
+    let weights = &weights[..path.len()];
     let mut sums: [Lanes; N] = [[0.0; LANES]; N];
-    for (&weight, &node) in weights.iter().zip(path) {
-        let start = node as usize * kv_width + at;
-        let (blocks, _) = values[start..start + N * LANES].as_chunks::<LANES>();
-        for (sums, block) in sums.iter_mut().zip(blocks) {
-            for (s, &v) in sums.iter_mut().zip(block) {
-                *s = weight.mul_add(v, *s);
+    let mut i = 0;
+    while i < path.len() {
+        let (blocks, _) = values[path[i] as usize * kv_width + at..][..N * LANES].as_chunks::<LANES>();
+        let blocks = &blocks[..N];
+        let mut n = 0;
+        while n < N {
+            let mut j = 0;
+            while j < LANES {
+                sums[n][j] = weights[i].mul_add(blocks[n][j], sums[n][j]);
+                j += 1;
             }
+            n += 1;
         }
+        i += 1;
     }
-    for (out, sums) in out.chunks_exact_mut(LANES).zip(&sums) {
-        for (out, s) in out.iter_mut().zip(sums) {
-            *out = s * scale;
+    let (out, _) = out.as_chunks_mut::<LANES>();
+    let mut n = 0;
+    while n < N {
+        let mut j = 0;
+        while j < LANES {
+            out[n][j] = sums[n][j] * scale;
+            j += 1;
         }
+        n += 1;
     }
 }
 

@@ -76,10 +76,18 @@ pub fn width() -> Width {
 
 /// Sum of the lanes, by halves.
 #[inline(always)]
-pub fn sum(x: &Lanes) -> f32 {
-    let a: [f32; 8] = std::array::from_fn(|i| x[i] + x[i + 8]);
-    let b: [f32; 4] = std::array::from_fn(|i| a[i] + a[i + 4]);
-    (b[0] + b[2]) + (b[1] + b[3])
+pub fn sum(x: Lanes) -> f32 {
+    let mut x = x;
+    let mut half = LANES / 2;
+    while half > 0 {
+        let mut i = 0;
+        while i < half {
+            x[i] += x[i + half];
+            i += 1;
+        }
+        half /= 2;
+    }
+    x[0]
 }
 
 /// exp(x) - 1 - p where p is returned beside 2^n: exp(x) = 2^n * (1 + p), |x - n ln 2| <= ln(2)/2.
@@ -94,10 +102,12 @@ fn exp_parts(x: f32) -> (f32, f32) {
     let r = n.mul_add(-0.693_359_4, x);
     let r = n.mul_add(2.121_944_4e-4, r);
     // Taylor series of (exp(r) - 1) / r; the next term is below 1e-8.
-    let mut p = 1.0 / 5040.0;
-    for c in [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0] {
-        p = r.mul_add(p, c);
-    }
+    let p = r.mul_add(1.0 / 5040.0, 1.0 / 720.0);
+    let p = r.mul_add(p, 1.0 / 120.0);
+    let p = r.mul_add(p, 1.0 / 24.0);
+    let p = r.mul_add(p, 1.0 / 6.0);
+    let p = r.mul_add(p, 0.5);
+    let p = r.mul_add(p, 1.0);
     let power = f32::from_bits(((n as i32 + 127) << 23) as u32);
     (r * p, power)
 }
