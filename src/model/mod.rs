@@ -6,7 +6,7 @@
 //! |---|---|
 //! | `gguf`, `tokenizer`, `template` | what is read from the file: tensors and metadata, text to ids, request to text |
 //! | `llama` | a family: which tensors make its decoder |
-//! | `decoder`, `attention`, `matrix`, `simd` | the forward pass over rows |
+//! | `decoder`, `attention`, `rows`, `matrix`, `simd` | the forward pass over rows |
 //! | `tree`, `cache` | which positions are shared, and what is kept of them |
 //! | `scores`, `sampling` | figures of a next-token distribution, and the choice of a token |
 //! | `job`, `generate` | a batch of prompts and baselines, answered |
@@ -21,6 +21,7 @@ mod gguf;
 mod job;
 mod llama;
 mod matrix;
+mod rows;
 mod sampling;
 mod scores;
 mod simd;
