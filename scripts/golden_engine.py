@@ -6,6 +6,8 @@ prompt's last token at all layers; of these, for the first two prompts all value
 [2, layers + 1, width]), for the others at each layer the norm, eight values and two projections.
 For six variants of the first prompt: its response scored after each (log-probability, entropy, Jensen-Shannon divergence).
 
+Made with transformers 5.24, torch 2.15 (CPU), gguf 0.19 and accelerate.
+
     python scripts/golden_engine.py MODEL.gguf tests/golden
 """
 

@@ -264,6 +264,17 @@ fn no_new_tokens_and_no_prompts_are_fine() {
 }
 
 #[test]
+fn prompts_that_wait_for_each_other_get_in_however_small_the_cache() {
+    let prompt = |text: &str| MODEL.render(text, None, false).unwrap().token_ids;
+    let prompts = [prompt("Hi"), prompt("Hello"), prompt("Good day")];
+    let pairs = [(1, 0), (0, 1), (0, 2), (2, 2)];
+    let roomy = answer(&prompts, &pairs, settings(3, 96), &Layers::None);
+    let tight = answer(&prompts, &pairs, Settings { cache_bytes: 1, ..settings(3, 1) }, &Layers::None);
+    assert_eq!(roomy.generations, tight.generations);
+    assert_eq!(roomy.forced, tight.forced);
+}
+
+#[test]
 fn cancelling_stops_between_steps() {
     let cancel = AtomicBool::new(false);
     let prompts = vec![MODEL.render("Count to one hundred.", None, false).unwrap().token_ids];

@@ -240,6 +240,16 @@ mod tests {
     }
 
     #[test]
+    fn the_tile_for_fewer_registers_gives_the_same_bits() {
+        let (k, m) = (29, 11);
+        let (rows, panel) = (noise(m * k, 6), noise(k * PANEL, 7));
+        let (mut six, mut two) = (vec![0f32; m * PANEL], vec![0f32; m * PANEL]);
+        multiply_tiles::<6>(&rows, k, &panel, &mut six);
+        multiply_tiles::<2>(&rows, k, &panel, &mut two);
+        assert_eq!(six, two);
+    }
+
+    #[test]
     fn stacked_parts_start_at_their_own_panel() {
         let (a, b) = (noise(40 * 8, 3), noise(8, 4));
         let matrix = Matrix::pack(8, &[&a, &b]);

@@ -210,7 +210,8 @@ impl Model {
 
     /// Answers prompts and scores baselines' responses; see [`Job`].
     ///
-    /// Results are the same bits whatever the batch, the other prompts in the job and the number of threads.
+    /// Results are the same bits whatever the batch, the other prompts in the job and the number of threads; between
+    /// processors of different instruction sets they differ by rounding.
     /// `cancel` is looked at between steps; `progress` is called after each.
     ///
     /// # Errors
