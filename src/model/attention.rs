@@ -1,9 +1,11 @@
-//! Attention of one position over its path, and the parts of a block that work on one row.
+//! Attention of one position over its path.
 //!
-//! In: a row's query, key and value vectors, and the cache. Out: the row after attention, norm, rotation or gate.
-//! Each row is computed on its own, over its path in order, so no batch can change it.
+//! In: the position's rotated query, and the cache's keys and values. Out: the heads' outputs.
+//! Each position goes along its own path, in order, so no batch can change its result.
 
-use super::simd::{LANES, Lanes, exp, silu, sum, wide};
+use pulp::{Arch, Simd, WithSimd};
+
+use super::simd::{LANES, Lanes, exp, sum, wide};
 use super::tree::NodeId;
 
 /// How attention is divided into heads. `head` is a multiple of [`LANES`]; `heads` of `kv_heads`.
@@ -17,160 +19,192 @@ pub struct Heads {
     pub head: usize,
 }
 
-wide! {
-    /// x / rms(x) * weight, rms over the row with `epsilon` added to the mean square.
-    pub fn rms_norm(x: &[f32], weight: &[f32], epsilon: f32, out: &mut [f32]) {
-        let (blocks, rest) = x.as_chunks::<LANES>();
-        let mut squares: Lanes = [0.0; LANES];
-        for block in blocks {
-            for (s, &v) in squares.iter_mut().zip(block) {
-                *s = v.mul_add(v, *s);
-            }
-        }
-        let total = sum(&squares) + rest.iter().map(|v| v * v).sum::<f32>();
-        let scale = 1.0 / (total / x.len() as f32 + epsilon).sqrt();
-        for ((out, &v), &w) in out.iter_mut().zip(x).zip(weight) {
-            *out = v * scale * w;
-        }
-    }
+/// What a position looks back on: keys and values of one layer, `[slots, kv_heads, head]`, along its path (itself last).
+#[derive(Debug, Clone, Copy)]
+pub struct Past<'a> {
+    /// Nodes of the path.
+    pub path: &'a [NodeId],
+    /// Keys of all slots.
+    pub keys: &'a [f32],
+    /// Values of all slots.
+    pub values: &'a [f32],
 }
 
-wide! {
-    /// Adds `y` to `x`.
-    pub fn add(x: &mut [f32], y: &[f32]) {
-        for (x, &y) in x.iter_mut().zip(y) {
-            *x += y;
-        }
-    }
-}
-
-wide! {
-    /// silu(gate) * up.
-    pub fn gate(gate: &[f32], up: &[f32], out: &mut [f32]) {
-        for ((out, &g), &u) in out.iter_mut().zip(gate).zip(up) {
-            *out = silu(g) * u;
-        }
-    }
-}
-
-/// cos and sin of a position's rotation angles: `head / 2` of each, one after the other.
-pub fn rotation(position: usize, frequencies: &[f32], out: &mut [f32]) {
-    let (cos, sin) = out.split_at_mut(frequencies.len().min(out.len()));
-    for ((cos, sin), &frequency) in cos.iter_mut().zip(sin).zip(frequencies) {
-        (*sin, *cos) = (position as f32 * frequency).sin_cos();
-    }
-}
-
-wide! {
-    /// Rotates each head of `x`: element i of the first half with element i of the second, by angle i.
-    pub fn rotate(x: &mut [f32], rotation: &[f32]) {
-        let head = rotation.len();
-        let (cos, sin) = rotation.split_at(head / 2);
-        for x in x.chunks_exact_mut(head) {
-            let (a, b) = x.split_at_mut(head / 2);
-            for (((a, b), &c), &s) in a.iter_mut().zip(b).zip(cos).zip(sin) {
-                (*a, *b) = (*a * c - *b * s, *b * c + *a * s);
+/// softmax(q k / sqrt(head)) v for all heads; `query` and `out` are `[heads, head]`, `scores` is scratch.
+pub fn attend(query: &[f32], past: Past<'_>, heads: Heads, scores: &mut Vec<f32>, out: &mut [f32]) {
+    let (group, head) = (heads.heads / heads.kv_heads, heads.head);
+    let kv_width = heads.kv_heads * head;
+    let arch = Arch::new();
+    for kv_head in 0..heads.kv_heads {
+        let from = kv_head * head;
+        let range = from * group..(from + head) * group;
+        let (query, out) = (&query[range.clone()], &mut out[range]);
+        // Query heads that share a key head go together, so that keys and values are read once.
+        for (query, out) in query.chunks(3 * head).zip(out.chunks_mut(3 * head)) {
+            let look = Look { query, past, kv_width, from, head, scores, out };
+            match query.len() / head {
+                3 => arch.dispatch(Of::<3>(look)),
+                2 => arch.dispatch(Of::<2>(look)),
+                _ => arch.dispatch(Of::<1>(look)),
             }
         }
     }
 }
 
-wide! {
-    /// softmax(q k / sqrt(head)) v of one position over its `path` (itself last), for all heads.
-    ///
-    /// `query` and `out` are `[heads, head]`, `keys` and `values` `[slots, kv_heads, head]`; `scores` is scratch.
-    pub fn attend(
-        query: &[f32], path: &[NodeId], keys: &[f32], values: &[f32], heads: Heads, scores: &mut Vec<f32>, out: &mut [f32],
-    ) {
-        let Heads { heads, kv_heads, head } = heads;
-        let (group, kv_width) = (heads / kv_heads, kv_heads * head);
+/// One look back, of query heads on the key head whose vectors begin at `from` of each slot's.
+struct Look<'a> {
+    query: &'a [f32],
+    past: Past<'a>,
+    kv_width: usize,
+    from: usize,
+    head: usize,
+    scores: &'a mut Vec<f32>,
+    out: &'a mut [f32],
+}
+
+/// The same for G query heads.
+struct Of<'a, const G: usize>(Look<'a>);
+
+impl<const G: usize> WithSimd for Of<'_, G> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Look { query, past: Past { path, keys, values }, kv_width, from, head, scores, out } = self.0;
+        let lanes = S::F32_LANES;
+        let (slot, first, per_head) = (kv_width / lanes, from / lanes, head / lanes);
+        let (keys, _) = S::as_simd_f32s(keys);
+        let (values, _) = S::as_simd_f32s(values);
+        let (query, _) = S::as_simd_f32s(query);
+        let (out, _) = S::as_mut_simd_f32s(out);
         let scale = 1.0 / (head as f32).sqrt();
-        scores.resize(path.len(), 0.0);
-        for (h, (query, out)) in query.chunks_exact(head).zip(out.chunks_exact_mut(head)).enumerate() {
-            let from = h / group * head;
-            let mut top = f32::NEG_INFINITY;
-            for (score, &node) in scores.iter_mut().zip(path) {
-                let start = node as usize * kv_width + from;
-                *score = dot(query, &keys[start..start + head]) * scale;
-                top = top.max(*score);
+        scores.resize(path.len() * G, 0.0);
+        let mut i = 0;
+        while i < path.len() {
+            let key = &keys[path[i] as usize * slot + first..][..per_head];
+            let dots = dots::<S, G>(simd, query, key);
+            let mut g = 0;
+            while g < G {
+                scores[g * path.len() + i] = dots[g] * scale;
+                g += 1;
             }
-            let total = soften(scores, top);
-            weigh(scores, path, values, kv_width, from, 1.0 / total, out);
+            i += 1;
+        }
+        let mut scales = [0f32; G];
+        for (scores, scale) in scores.chunks_exact_mut(path.len()).zip(&mut scales) {
+            *scale = 1.0 / soften(scores);
+        }
+        let weights = scores.as_slice();
+        let mut at = 0;
+        while at < per_head {
+            let place = Place { slot, first, per_head, at };
+            match per_head - at {
+                4.. => weigh::<S, G, 4>(simd, weights, path, values, place, scales, out),
+                _ => weigh::<S, G, 1>(simd, weights, path, values, place, scales, out),
+            }
+            at += if per_head - at >= 4 { 4 } else { 1 };
         }
     }
 }
 
+// Index loops, as in `matrix`: sums that an iterator borrows would not stay in registers.
+
+/// Dot products of G query vectors with one key.
 #[inline(always)]
-fn dot(a: &[f32], b: &[f32]) -> f32 {
-    let (a, _) = a.as_chunks::<LANES>();
-    let (b, _) = b.as_chunks::<LANES>();
-    let mut sums: Lanes = [0.0; LANES];
-    for (a, b) in a.iter().zip(b) {
-        for ((s, &a), &b) in sums.iter_mut().zip(a).zip(b) {
-            *s = a.mul_add(b, *s);
+fn dots<S: Simd, const G: usize>(simd: S, query: &[S::f32s], key: &[S::f32s]) -> [f32; G] {
+    let mut sums = [simd.splat_f32s(0.0); G];
+    let mut i = 0;
+    while i < key.len() {
+        let mut g = 0;
+        while g < G {
+            sums[g] = simd.mul_add_f32s(query[g * key.len() + i], key[i], sums[g]);
+            g += 1;
         }
+        i += 1;
     }
-    sum(&sums)
+    let mut out = [0f32; G];
+    let mut g = 0;
+    while g < G {
+        out[g] = simd.reduce_sum_f32s(sums[g]);
+        g += 1;
+    }
+    out
 }
 
-/// Replaces scores by exp(score - top); returns their sum.
-#[inline(always)]
-fn soften(scores: &mut [f32], top: f32) -> f32 {
-    let (blocks, rest) = scores.as_chunks_mut::<LANES>();
-    let mut sums: Lanes = [0.0; LANES];
-    for block in blocks {
-        for (s, x) in sums.iter_mut().zip(block) {
+wide! {
+    /// Replaces scores by exp(score - highest score); returns their sum.
+    fn soften(scores: &mut [f32]) -> f32 {
+        let mut top = f32::NEG_INFINITY;
+        for &score in scores.iter() {
+            top = top.max(score);
+        }
+        let (blocks, rest) = scores.as_chunks_mut::<LANES>();
+        let mut sums: Lanes = [0.0; LANES];
+        let mut i = 0;
+        while i < blocks.len() {
+            let mut j = 0;
+            while j < LANES {
+                let e = exp(blocks[i][j] - top);
+                blocks[i][j] = e;
+                sums[j] += e;
+                j += 1;
+            }
+            i += 1;
+        }
+        let mut total = sum(sums);
+        for x in rest {
             *x = exp(*x - top);
-            *s += *x;
+            total += *x;
         }
-    }
-    let mut total = sum(&sums);
-    for x in rest {
-        *x = exp(*x - top);
-        total += *x;
-    }
-    total
-}
-
-/// Adds up the values along the path by their weights, 4 blocks of lanes of the head at a time.
-#[inline(always)]
-fn weigh(weights: &[f32], path: &[NodeId], values: &[f32], kv_width: usize, from: usize, scale: f32, out: &mut [f32]) {
-    let mut at = from;
-    let mut wide = out.chunks_exact_mut(4 * LANES);
-    for out in wide.by_ref() {
-        weigh_blocks::<4>(weights, path, values, kv_width, at, scale, out);
-        at += 4 * LANES;
-    }
-    for out in wide.into_remainder().chunks_exact_mut(LANES) {
-        weigh_blocks::<1>(weights, path, values, kv_width, at, scale, out);
-        at += LANES;
+        total
     }
 }
 
+/// Where a head's values lie, in vectors: `at` of each head on, of slots of `slot` whose head begins at `first`.
+#[derive(Clone, Copy)]
+struct Place {
+    slot: usize,
+    first: usize,
+    per_head: usize,
+    at: usize,
+}
+
+/// Adds up N vectors of the values along the path by their weights, for G heads.
 #[inline(always)]
-fn weigh_blocks<const N: usize>(
+fn weigh<S: Simd, const G: usize, const N: usize>(
+    simd: S,
     weights: &[f32],
     path: &[NodeId],
-    values: &[f32],
-    kv_width: usize,
-    at: usize,
-    scale: f32,
-    out: &mut [f32],
+    values: &[S::f32s],
+    place: Place,
+    scales: [f32; G],
+    out: &mut [S::f32s],
 ) {
-    let mut sums: [Lanes; N] = [[0.0; LANES]; N];
-    for (&weight, &node) in weights.iter().zip(path) {
-        let start = node as usize * kv_width + at;
-        let (blocks, _) = values[start..start + N * LANES].as_chunks::<LANES>();
-        for (sums, block) in sums.iter_mut().zip(blocks) {
-            for (s, &v) in sums.iter_mut().zip(block) {
-                *s = weight.mul_add(v, *s);
+    let mut sums = [[simd.splat_f32s(0.0); N]; G];
+    let mut i = 0;
+    while i < path.len() {
+        let value = &values[path[i] as usize * place.slot + place.first + place.at..][..N];
+        let mut g = 0;
+        while g < G {
+            let weight = simd.splat_f32s(weights[g * path.len() + i]);
+            let mut n = 0;
+            while n < N {
+                sums[g][n] = simd.mul_add_f32s(weight, value[n], sums[g][n]);
+                n += 1;
             }
+            g += 1;
         }
+        i += 1;
     }
-    for (out, sums) in out.chunks_exact_mut(LANES).zip(&sums) {
-        for (out, s) in out.iter_mut().zip(sums) {
-            *out = s * scale;
+    let mut g = 0;
+    while g < G {
+        let out = &mut out[g * place.per_head + place.at..][..N];
+        let mut n = 0;
+        while n < N {
+            out[n] = simd.mul_f32s(sums[g][n], simd.splat_f32s(scales[g]));
+            n += 1;
         }
+        g += 1;
     }
 }
 
@@ -180,14 +214,15 @@ mod tests {
 
     #[test]
     fn attention_equals_its_definition_along_a_scattered_path() {
-        let shape = Heads { heads: 4, kv_heads: 2, head: 80 };
+        let shape = Heads { heads: 10, kv_heads: 2, head: 80 };
         let wave = |n: usize, f: f32| -> Vec<f32> { (0..n).map(|i| (i as f32 * f).sin()).collect() };
-        let (query, keys, values) = (wave(4 * 80, 0.7), wave(9 * 160, 0.31), wave(9 * 160, 0.13));
+        let (query, keys, values) = (wave(10 * 80, 0.7), wave(9 * 160, 0.31), wave(9 * 160, 0.13));
         let path: [NodeId; 5] = [7, 0, 3, 8, 2];
-        let mut out = vec![0f32; 4 * 80];
-        attend(&query, &path, &keys, &values, shape, &mut Vec::new(), &mut out);
-        for h in 0..4 {
-            let from = h / 2 * 80;
+        let mut out = vec![0f32; 10 * 80];
+        let past = Past { path: &path, keys: &keys, values: &values };
+        attend(&query, past, shape, &mut Vec::new(), &mut out);
+        for h in 0..10 {
+            let from = h / 5 * 80;
             let scores: Vec<f64> = path
                 .iter()
                 .map(|&n| {
@@ -205,23 +240,5 @@ mod tests {
                 assert!((f64::from(out[h * 80 + d]) - want).abs() < 1e-5);
             }
         }
-    }
-
-    #[test]
-    fn norm_rotation_and_gate_at_hand_computed_points() {
-        // Mean square of (3, 4) repeated is 12.5.
-        let mut out = [0f32; 34];
-        let x: Vec<f32> = (0..34).map(|i| if i % 2 == 0 { 3.0 } else { 4.0 }).collect();
-        rms_norm(&x, &[2.0; 34], 0.0, &mut out);
-        assert!((out[33] - 2.0 * 4.0 / 12.5f32.sqrt()).abs() < 1e-6);
-        // A quarter turn takes (1, 0) to (0, 1) and (0, 1) to (-1, 0).
-        let mut angles = [0f32; 4];
-        rotation(1, &[std::f32::consts::FRAC_PI_2, 0.0], &mut angles);
-        let mut x = [1f32, 5.0, 0.0, 6.0];
-        rotate(&mut x, &angles);
-        assert!((x[0]).abs() < 1e-6 && (x[2] - 1.0).abs() < 1e-6 && x[1] == 5.0 && x[3] == 6.0);
-        let mut out = [0f32; 1];
-        gate(&[1.0], &[10.0], &mut out);
-        assert!((out[0] - 7.310_586).abs() < 1e-5);
     }
 }

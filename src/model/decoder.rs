@@ -6,9 +6,10 @@
 
 use rayon::prelude::*;
 
-use super::attention::{Heads, add, attend, gate, rms_norm, rotate, rotation};
+use super::attention::{Heads, Past, attend};
 use super::cache::Cache;
 use super::matrix::{Matrix, PANEL, Product};
+use super::rows::{add, gate, rms_norm, rotate, rotation};
 use super::scores::Distribution;
 use super::tree::NodeId;
 
@@ -142,19 +143,18 @@ impl Decoder {
                     |(scores, query), (r, ((out, angles), row))| {
                         product.copy(r, 0, query);
                         rotate(query, angles);
-                        attend(query, row.path, keys, values, heads, scores, out);
+                        attend(query, Past { path: row.path, keys, values }, heads, scores, out);
                     },
                 );
             block.attention_out.apply(&work.heads, &mut work.product);
             self.add_rows(&work.product, &mut work.hidden, &block.inner_norm, &mut work.normed);
             block.gate_up.apply(&work.normed, &mut work.product);
-            let (product, up) = (&work.product, inner.next_multiple_of(PANEL));
-            work.inner.par_chunks_exact_mut(inner).enumerate().with_min_len(ROWS_PER_TASK).for_each(|(r, out)| {
-                let (gates, ups) = (product.segments(r), product.segments(r).skip(up / PANEL));
-                for ((out, g), u) in out.chunks_mut(PANEL).zip(gates).zip(ups) {
-                    gate(g, u, out);
-                }
-            });
+            let (product, up_from) = (&work.product, inner.next_multiple_of(PANEL));
+            work.inner
+                .par_chunks_exact_mut(inner)
+                .enumerate()
+                .with_min_len(ROWS_PER_TASK)
+                .for_each(|(r, out)| gate(product, r, up_from, out));
             block.down.apply(&work.inner, &mut work.product);
             self.add_rows(&work.product, &mut work.hidden, &self.final_norm, &mut work.normed);
         }
@@ -197,9 +197,7 @@ impl Decoder {
             .enumerate()
             .with_min_len(ROWS_PER_TASK)
             .for_each(|(r, (out, x))| {
-                for (x, y) in x.chunks_mut(PANEL).zip(product.segments(r)) {
-                    add(x, y);
-                }
+                add(x, product, r);
                 rms_norm(x, weight, self.shape.epsilon, out);
             });
     }

@@ -7,12 +7,12 @@
 //! batches of up to [`ROWS`]. A response that ends makes room for the next prompt at once. As soon as a baseline's response
 //! is complete it is laid after each of its variants' prompts; where a variant's own response follows it, the two share.
 
+mod forced;
+
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
-
-use rayon::prelude::*;
 
 use super::cache::Cache;
 use super::decoder::{Captured, Decoder, Row, Workspace};
@@ -194,7 +194,9 @@ impl<'a> Work<'a> {
         let under_way = self.stages.iter().filter(|stage| matches!(stage, Stage::Prompt | Stage::Response)).count();
         let room = self.job.settings.cache_bytes / self.decoder.bytes_per_position().max(1);
         let full = under_way >= self.job.settings.batch.max(1) || self.reserved + wanted > room;
-        if full && self.reserved > 0 {
+        // Whatever is held then waits for a prompt that is not in yet: it must be let in.
+        let idle = self.queue.is_empty() && self.choosing.is_empty() && self.scoring.is_empty();
+        if full && !idle {
             return false;
         }
         self.reserved += wanted;
@@ -361,94 +363,9 @@ impl<'a> Work<'a> {
         self.release_prompt(prompt);
     }
 
-    /// A prompt has been computed: the responses of baselines that are complete can be laid after it.
-    fn lay_pairs_of(&mut self, prompt: usize) {
-        let pairs = self.pairs_of.get(&prompt).cloned().unwrap_or_default();
-        for pair in pairs {
-            let baseline = self.job.forced[pair].1;
-            if self.stages[baseline] == Stage::Complete {
-                if let Some(waiting) = self.pairs_on.get_mut(&baseline) {
-                    waiting.retain(|&other| other != pair);
-                }
-                self.lay(pair);
-            }
-        }
-    }
-
+    /// Whether a prompt's last position is computed.
     fn has_begun(&self, prompt: usize) -> bool {
         matches!(self.stages[prompt], Stage::Response | Stage::Complete)
-    }
-
-    /// Lays a baseline's response, without its end token, after a prompt; the last token predicts nothing that is asked.
-    fn lay(&mut self, pair: usize) {
-        let (prompt, baseline) = self.job.forced[pair];
-        if let Some(pairs) = self.pairs_of.get_mut(&prompt) {
-            pairs.retain(|&other| other != pair);
-        }
-        let mut tokens = self.answers.generations[baseline].token_ids.clone();
-        if self.answers.generations[baseline].finish == Finish::Stop {
-            tokens.pop();
-        }
-        let sequence = self.job.prompts.len() + pair;
-        let prompt_length = self.sequences[prompt].prompt_length;
-        self.sequences[sequence].prompt_length = prompt_length;
-        // The prompt's own nodes, not just equal ones, so that what was computed for it is found.
-        let path: Vec<NodeId> = self.sequences[prompt].path[..prompt_length].to_vec();
-        self.tree.hold(&path);
-        self.sequences[sequence].path = path;
-        for &token in tokens.split_last().map_or(&[][..], |(_, rest)| rest) {
-            self.push(sequence, token, For::Forced);
-        }
-        self.answers.forced[pair].token_ids = tokens;
-        self.scoring.push(pair);
-        self.release_prompt(prompt);
-    }
-
-    /// Scores the forced responses that are computed.
-    fn score(&mut self) {
-        let start = Instant::now();
-        let all = std::mem::take(&mut self.scoring);
-        let prompts = self.job.prompts.len();
-        let (ready, rest): (Vec<usize>, Vec<usize>) =
-            all.into_iter().partition(|&pair| self.is_computed(prompts + pair));
-        self.scoring = rest;
-        let places: Vec<(usize, usize)> = ready
-            .iter()
-            .flat_map(|&pair| (0..self.answers.forced[pair].token_ids.len()).map(move |t| (pair, t)))
-            .collect();
-        for places in places.chunks(DISTRIBUTIONS) {
-            let node = |&(pair, t): &(usize, usize)| {
-                let sequence = &self.sequences[prompts + pair];
-                sequence.path[sequence.prompt_length - 1 + t]
-            };
-            let nodes: Vec<NodeId> = places.iter().map(node).collect();
-            let distributions = self.decoder.distributions(&nodes, &self.cache, &mut self.buffers);
-            let baselines: Vec<Option<&Distribution>> = places
-                .iter()
-                .map(|&(pair, t)| self.baselines.get(&self.job.forced[pair].1).and_then(|(along, _)| along.get(t)))
-                .collect();
-            let divergences = divergences(&distributions, &baselines);
-            for ((&(pair, t), distribution), jsd) in places.iter().zip(&distributions).zip(divergences) {
-                let forced = &mut self.answers.forced[pair];
-                forced.logprobs.push(distribution.log_probability(forced.token_ids[t]) as f32);
-                forced.entropies.push(distribution.entropy as f32);
-                forced.jsds.push(jsd as f32);
-            }
-            self.answers.time.forced_tokens += places.len() as u64;
-        }
-        for pair in ready {
-            let (prompt, baseline) = self.job.forced[pair];
-            self.release(prompts + pair);
-            self.pairs_left -= 1;
-            if let Some((_, left)) = self.baselines.get_mut(&baseline) {
-                *left -= 1;
-                if *left == 0 {
-                    self.baselines.remove(&baseline);
-                }
-            }
-            self.unreserve(prompt, self.job.settings.max_new_tokens);
-        }
-        self.answers.time.forced_seconds += start.elapsed().as_secs_f64();
     }
 
     /// Lets go of a prompt that is complete and that no pair will be laid after.
@@ -488,15 +405,6 @@ impl<'a> Work<'a> {
         self.answers.hidden = self.hidden.iter().map(select).collect();
         self.answers
     }
-}
-
-/// Divergence of each distribution from its baseline's at the same place.
-fn divergences(distributions: &[Distribution], baselines: &[Option<&Distribution>]) -> Vec<f64> {
-    distributions
-        .par_iter()
-        .zip(baselines.par_iter())
-        .map(|(distribution, baseline)| baseline.map_or(f64::NAN, |baseline| distribution.jensen_shannon(baseline)))
-        .collect()
 }
 
 /// The decoder's row for a position.

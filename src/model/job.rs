@@ -30,7 +30,8 @@ pub struct Settings {
     pub seed: u64,
     /// Most responses in the making at once; no result depends on it.
     pub batch: usize,
-    /// Most bytes of cache; one prompt is always let in. No result depends on it.
+    /// Most bytes of cache; one prompt is always let in. Beside it, each baseline whose pairs are not all scored keeps the
+    /// distributions along its response, 4 bytes x vocabulary a token. No result depends on it.
     pub cache_bytes: usize,
 }
 

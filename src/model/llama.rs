@@ -102,7 +102,7 @@ fn block(gguf: &Gguf, shape: &Shape, layer: usize) -> Result<Block> {
 
 /// Rows of each head from interleaved pairs (0, 1), (2, 3), ... to halves: all first elements, then all second ones.
 ///
-/// Files of this family hold query and key rows so that rotation pairs neighbours; [`super::attention::rotate`] pairs
+/// Files of this family hold query and key rows so that rotation pairs neighbours; [`super::rows::rotate`] pairs
 /// element i with element i + head / 2. Attention scores are the same, as queries and keys are reordered alike.
 fn halves(rows: Vec<f32>, head: usize, width: usize) -> Vec<f32> {
     let mut out = Vec::with_capacity(rows.len());

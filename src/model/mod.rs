@@ -6,7 +6,7 @@
 //! |---|---|
 //! | `gguf`, `tokenizer`, `template` | what is read from the file: tensors and metadata, text to ids, request to text |
 //! | `llama` | a family: which tensors make its decoder |
-//! | `decoder`, `attention`, `matrix`, `simd` | the forward pass over rows |
+//! | `decoder`, `attention`, `rows`, `matrix`, `simd` | the forward pass over rows |
 //! | `tree`, `cache` | which positions are shared, and what is kept of them |
 //! | `scores`, `sampling` | figures of a next-token distribution, and the choice of a token |
 //! | `job`, `generate` | a batch of prompts and baselines, answered |
@@ -21,6 +21,7 @@ mod gguf;
 mod job;
 mod llama;
 mod matrix;
+mod rows;
 mod sampling;
 mod scores;
 mod simd;
@@ -226,7 +227,8 @@ impl Model {
 
     /// Answers prompts and scores baselines' responses; see [`Job`].
     ///
-    /// Results are the same bits whatever the batch, the other prompts in the job and the number of threads.
+    /// Results are the same bits whatever the batch, the other prompts in the job and the number of threads; between
+    /// processors of different instruction sets they differ by rounding.
     /// `cancel` is looked at between steps; `progress` is called after each.
     ///
     /// # Errors

@@ -83,17 +83,23 @@ wide! {
         let (lanes, _) = logits.as_chunks::<LANES>();
         for block in lanes.chunks(BLOCK) {
             let (mut t, mut w): (Lanes, Lanes) = ([0.0; LANES], [0.0; LANES]);
-            for xs in block {
-                for ((t, w), &x) in t.iter_mut().zip(&mut w).zip(xs) {
-                    // exp is held at e^-87 there, so nothing below counts.
-                    let d = (x - top).max(-87.0);
-                    let e = if x - top < -80.0 { 0.0 } else { exp(d) };
-                    *t += e;
-                    *w = e.mul_add(d, *w);
+            // Index loops, as in `matrix`: sums that an iterator borrows would not stay in registers.
+            let mut i = 0;
+            while i < block.len() {
+                let mut j = 0;
+                while j < LANES {
+                    let x = block[i][j] - top;
+                    // exp is held at e^-87, so nothing that low counts.
+                    let d = x.max(-87.0);
+                    let e = if x < -80.0 { 0.0 } else { exp(d) };
+                    t[j] += e;
+                    w[j] = e.mul_add(d, w[j]);
+                    j += 1;
                 }
+                i += 1;
             }
-            total += f64::from(sum(&t));
-            weighted += f64::from(sum(&w));
+            total += f64::from(sum(t));
+            weighted += f64::from(sum(w));
         }
         (total, weighted)
     }
@@ -101,41 +107,52 @@ wide! {
 
 wide! {
     /// JSD of two distributions given by logits and their log totals.
-    ///
-    /// With a = |ln p - ln q|, P the larger probability, Q = P e^-a and g = ln((1 + e^-a) / 2), which is ln(m / P):
-    /// the token's share is -((P + Q) g + Q a) / 2. Nothing cancels when p = q: then a = g = 0 and the share is 0.
     fn divergence(p: &[f32], p_total: f32, q: &[f32], q_total: f32) -> f64 {
         let (p, _) = p.as_chunks::<LANES>();
         let (q, _) = q.as_chunks::<LANES>();
         let mut total = 0f64;
         for (p, q) in p.chunks(BLOCK).zip(q.chunks(BLOCK)) {
             let mut sums: Lanes = [0.0; LANES];
-            for (p, q) in p.iter().zip(q) {
-                for ((s, &p), &q) in sums.iter_mut().zip(p).zip(q) {
-                    // Padding is -infinity in both: held finite, so that its distance is a number.
-                    let lp = (p - p_total).max(-1e4);
-                    let lq = (q - q_total).max(-1e4);
-                    let (high, low) = if lp > lq { (lp, lq) } else { (lq, lp) };
-                    let a = high - low;
-                    let less = exp_minus_one(-a);
-                    // ln((2 + y) / 2) = 2 atanh(y / (4 + y)), y in (-1, 0].
-                    let z = less / (4.0 + less);
-                    let zz = z * z;
-                    let mut series = 1.0 / 13.0;
-                    for c in [1.0 / 11.0, 1.0 / 9.0, 1.0 / 7.0, 1.0 / 5.0, 1.0 / 3.0, 1.0] {
-                        series = zz.mul_add(series, c);
-                    }
-                    let g = 2.0 * z * series;
-                    let ratio = less + 1.0;
-                    let share = (1.0 + ratio).mul_add(g, ratio * a);
-                    let larger = if high < -80.0 { 0.0 } else { exp(high) };
-                    *s = larger.mul_add(-0.5 * share, *s);
+            let q = &q[..p.len()];
+            let mut i = 0;
+            while i < p.len() {
+                let mut j = 0;
+                while j < LANES {
+                    sums[j] += share(p[i][j] - p_total, q[i][j] - q_total);
+                    j += 1;
                 }
+                i += 1;
             }
-            total += f64::from(sum(&sums));
+            total += f64::from(sum(sums));
         }
         total
     }
+}
+
+/// One token's part of the JSD, from its log-probabilities.
+///
+/// With a = |ln p - ln q|, P the larger probability, Q = P e^-a and g = ln((1 + e^-a) / 2), which is ln(m / P), it is
+/// -((P + Q) g + Q a) / 2. Where p = q nothing is left over from rounding: a = g = 0.
+#[inline(always)]
+fn share(lp: f32, lq: f32) -> f32 {
+    // Padding is -infinity in both: held finite, so that its distance is a number.
+    let (lp, lq) = (lp.max(-1e4), lq.max(-1e4));
+    let (high, low) = if lp > lq { (lp, lq) } else { (lq, lp) };
+    let a = high - low;
+    let less = exp_minus_one(-a);
+    // ln((2 + y) / 2) = 2 atanh(z), z = y / (4 + y), y in (-1, 0]: the series of atanh to z^13.
+    let z = less / (4.0 + less);
+    let zz = z * z;
+    let series = zz.mul_add(1.0 / 13.0, 1.0 / 11.0);
+    let series = zz.mul_add(series, 1.0 / 9.0);
+    let series = zz.mul_add(series, 1.0 / 7.0);
+    let series = zz.mul_add(series, 1.0 / 5.0);
+    let series = zz.mul_add(series, 1.0 / 3.0);
+    let series = zz.mul_add(series, 1.0);
+    let g = 2.0 * z * series;
+    let ratio = less + 1.0;
+    let larger = if high < -80.0 { 0.0 } else { exp(high) };
+    -0.5 * larger * (1.0 + ratio).mul_add(g, ratio * a)
 }
 
 #[cfg(test)]

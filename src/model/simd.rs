@@ -1,8 +1,7 @@
 //! Wide loops: runs plain array code with the widest vector instructions that the processor has.
 //!
 //! In: a function over slices. Out: the same function, compiled per instruction set. Also the elementwise functions it needs.
-//! The loops are written over fixed blocks of 16 lanes and use fused multiply-add only where they say so. The compiler
-//! chooses the registers but may not reorder, so results are the same bits whatever the instruction set.
+//! The loops are written over fixed blocks of 16 lanes; the compiler chooses the registers but may not reorder.
 
 /// Lanes of the fixed blocks: one AVX-512 register, two AVX2, four NEON.
 pub const LANES: usize = 16;
@@ -76,29 +75,41 @@ pub fn width() -> Width {
 
 /// Sum of the lanes, by halves.
 #[inline(always)]
-pub fn sum(x: &Lanes) -> f32 {
-    let a: [f32; 8] = std::array::from_fn(|i| x[i] + x[i + 8]);
-    let b: [f32; 4] = std::array::from_fn(|i| a[i] + a[i + 4]);
-    (b[0] + b[2]) + (b[1] + b[3])
+pub fn sum(x: Lanes) -> f32 {
+    let mut x = x;
+    let mut half = LANES / 2;
+    while half > 0 {
+        let mut i = 0;
+        while i < half {
+            x[i] += x[i + half];
+            i += 1;
+        }
+        half /= 2;
+    }
+    x[0]
 }
 
-/// exp(x) - 1 - p where p is returned beside 2^n: exp(x) = 2^n * (1 + p), |x - n ln 2| <= ln(2)/2.
+/// (p, 2^n) with e^x = 2^n (1 + p) and |x - n ln 2| <= ln(2) / 2.
 #[inline(always)]
 fn exp_parts(x: f32) -> (f32, f32) {
-    // Below -87 the result would be subnormal: it is held at exp(-87), 1.6e-38.
-    let x = x.clamp(-87.0, 88.0);
-    // Adding and taking away 1.5 * 2^23 rounds to the nearest integer.
+    // Below -87 the result would be subnormal: it is held at e^-87, 1.6e-38.
+    let x = if x < -87.0 { -87.0 } else { x };
+    let x = if x > 88.0 { 88.0 } else { x };
+    // Adding 1.5 * 2^23 rounds to the nearest integer, which then stands in the low bits.
     const ROUND: f32 = 12_582_912.0;
-    let n = x.mul_add(std::f32::consts::LOG2_E, ROUND) - ROUND;
+    let rounded = x.mul_add(std::f32::consts::LOG2_E, ROUND);
+    let n = rounded - ROUND;
+    let power = f32::from_bits(rounded.to_bits().wrapping_add(127) << 23);
     // ln 2 in two parts, the first exact in 15 bits.
     let r = n.mul_add(-0.693_359_4, x);
     let r = n.mul_add(2.121_944_4e-4, r);
     // Taylor series of (exp(r) - 1) / r; the next term is below 1e-8.
-    let mut p = 1.0 / 5040.0;
-    for c in [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0] {
-        p = r.mul_add(p, c);
-    }
-    let power = f32::from_bits(((n as i32 + 127) << 23) as u32);
+    let p = r.mul_add(1.0 / 5040.0, 1.0 / 720.0);
+    let p = r.mul_add(p, 1.0 / 120.0);
+    let p = r.mul_add(p, 1.0 / 24.0);
+    let p = r.mul_add(p, 1.0 / 6.0);
+    let p = r.mul_add(p, 0.5);
+    let p = r.mul_add(p, 1.0);
     (r * p, power)
 }
 

@@ -4,6 +4,8 @@
 //! Out: the prompt's text, ending where the model's turn begins.
 //! Jinja by minijinja, with the settings and functions that the transformers library gives to templates.
 
+use std::collections::BTreeMap;
+
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Kwargs, Value};
 use minijinja::{Environment, ErrorKind, context};
@@ -76,7 +78,8 @@ impl Template {
         let turn = |role: &str, content: &str| context! { role => role, content => content };
         let messages: Vec<Value> =
             system.map(|text| turn("system", text)).into_iter().chain([turn("user", user)]).collect();
-        let names: Value = self.names.iter().map(|(name, token)| (*name, token.clone())).collect();
+        let names: BTreeMap<&str, String> = self.names.iter().map(|(name, token)| (*name, token.clone())).collect();
+        let names = Value::from(names);
         let wrong = |e: minijinja::Error| Error::Model {
             model: model.to_string(),
             what: format!("its chat template refused the prompt: {e}"),
