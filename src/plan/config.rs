@@ -185,7 +185,9 @@ pub fn read(path: &Path) -> Result<Config> {
 /// Not TOML, an unknown key or a wrong type: the message names key and line.
 pub fn parse(text: &str, file: &Path) -> Result<Config> {
     let mut config: Config = toml::from_str(text).map_err(|e| {
-        let mut error = Error::input(format!("{} is not a study file: {}", file.display(), e.message())).file(file);
+        let what =
+            e.message().replace("expected i64", "expected a whole number").replace("expected f64", "expected a number");
+        let mut error = Error::input(format!("{} is not a study file: {what}", file.display())).file(file);
         if let Some(span) = e.span() {
             error = error.line(line_of(text, span.start));
             let line = text[..span.start].rfind('\n').map_or(0, |i| i + 1);
@@ -278,7 +280,7 @@ mod tests {
         assert!(unknown.contains("unknown field `max_tokens`") && unknown.contains("`max_new_tokens`"), "{unknown}");
         assert!(unknown.contains("study.toml, line 3"), "{unknown}");
         let wrong = error("prompts = \"many\"\n");
-        assert!(wrong.contains("line 1") && wrong.contains("integer") && wrong.contains("many"), "{wrong}");
+        assert!(wrong.contains("line 1") && wrong.contains("whole number") && wrong.contains("many"), "{wrong}");
         assert!(error("seed = \n").contains("line 1"));
         assert!(error("[store]\nactivations = 3.5\n").contains("\"all\", \"none\" or a list"));
     }

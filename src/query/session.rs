@@ -174,5 +174,8 @@ pub(super) async fn plan(ctx: &SessionContext, sql: &str) -> Result<DataFrame> {
 
 /// What DataFusion says, without its own backtrace.
 pub(super) fn failed(error: DataFusionError) -> Error {
-    Error::Query(error.strip_backtrace())
+    match error {
+        DataFusionError::SQL(parser, _) => Error::Query(parser.to_string()),
+        other => Error::Query(other.strip_backtrace()),
+    }
 }
