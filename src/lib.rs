@@ -16,6 +16,8 @@
 //!
 //! [`error`], [`hash`] and [`draw`] (seeded draws) serve all of them; [`cli`] is the command line over the library.
 
+#![warn(missing_docs)]
+
 pub mod backend;
 pub mod cli;
 pub mod datasets;

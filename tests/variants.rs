@@ -110,7 +110,7 @@ fn a_variant_is_the_same_whatever_else_is_made() {
                 assert_eq!(Some(&v), whole.get(&v.variant_id), "{text:?}");
             }
         }
-        for v in make(&prompt(text), &Grid::quick(), 7) {
+        for v in make(&prompt(text), &Grid::paper(), 7) {
             if let Some(same) = whole.get(&v.variant_id) {
                 assert_eq!(&v, same);
             }
@@ -439,8 +439,8 @@ fn no_text_makes_it_fail() {
             for c in pieces {
                 let text = format!("{a} {b} {c}");
                 assert_eq!(
-                    make(&prompt(&text), &Grid::quick(), 1).iter().filter(|v| !v.is_baseline).count(),
-                    Grid::quick().len()
+                    make(&prompt(&text), &Grid::paper(), 1).iter().filter(|v| !v.is_baseline).count(),
+                    Grid::paper().len()
                 );
             }
         }

@@ -92,6 +92,8 @@ impl Run {
             return Err(Error::input("--batch 0 is impossible").key("--batch").expected("at least 1").into());
         }
         let study = plan::settle(config)?;
+        let progress = Stderr::new(self.quiet);
+        study.notes.iter().for_each(|note| progress.say(&format!("note: {note}")));
         if self.dry_run {
             print(&plan::describe(&study))?;
             return Ok(Done::All);
@@ -99,10 +101,6 @@ impl Run {
         let Some(out) = &self.out else {
             return Err(Error::input("where should the run go?").key("--out").fix("say --out runs/NAME").into());
         };
-        let progress = Stderr::new(self.quiet);
-        if study.plan.datasets.iter().any(plan::DatasetPlan::is_starter) {
-            progress.say("note: some data sets run on sago's own starter prompts; give files with --dataset NAME=FILE");
-        }
         let stop = stop_on_ctrl_c()?;
         let outcome = run::run(&study, out, Execution { batch: self.batch, stop: &stop }, &progress)?;
         let failed_rows = match outcome {

@@ -13,6 +13,8 @@ const SCORE_BYTES: f64 = 3.4;
 const HIDDEN_BYTES: f64 = 3.5;
 /// Bytes of texts, token ids and keys of a generation.
 const TEXT_BYTES: f64 = 250.0;
+/// Bytes of a part beside its values: schema, page index, statistics.
+const PART_BYTES: f64 = 9000.0;
 
 /// The plan for a person: what will be run and what it comes to.
 pub fn describe(study: &Study) -> String {
@@ -110,6 +112,8 @@ fn rows(out: &mut String, plan: &Plan) -> std::fmt::Result {
     tables.push(("activations", kept_rows, kept_bytes));
     tables.push(("drift", drift_rows, drift_rows as f64 * 12.0));
     writeln!(out, "expected at most")?;
+    let parts = (plan.planned.prompts * models) as f64;
+    tables.iter_mut().filter(|t| t.1 > 0).for_each(|t| t.2 += parts * PART_BYTES);
     for (table, rows, bytes) in &tables {
         writeln!(out, "  {table:13} {rows:10} rows {:>10}", indicatif::HumanBytes(*bytes as u64).to_string())?;
     }

@@ -165,6 +165,8 @@ pub struct Study {
     pub model_paths: Vec<PathBuf>,
     /// Scorer of BERTScore; None where the user wants none.
     pub scorer: Option<BertScorer>,
+    /// What the user should know before it runs, a sentence each.
+    pub notes: Vec<String>,
 }
 
 /// Reads a built-in preset.

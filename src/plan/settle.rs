@@ -50,7 +50,7 @@ pub fn settle(config: Config) -> Result<Study> {
     let planned = counts(&prompts, &variants, models.len() * generation.repeats);
     let plan = Plan {
         schema_version: SCHEMA_VERSION,
-        seed: seed,
+        seed,
         models,
         datasets,
         generation,
@@ -69,7 +69,8 @@ pub fn settle(config: Config) -> Result<Study> {
         activation_layers,
         planned,
     };
-    Ok(Study { plan, prompts, variants, model_paths, scorer })
+    let notes = notes(&plan, &prompts, &own);
+    Ok(Study { plan, prompts, variants, model_paths, scorer, notes })
 }
 
 /// A whole number of at least `least`.
@@ -184,6 +185,26 @@ fn make_variants(
         Ok(made)
     };
     prompts.iter().map(|dataset| dataset.iter().map(of_prompt).collect()).collect()
+}
+
+fn notes(plan: &Plan, prompts: &[Vec<Prompt>], own: &[Paraphrase]) -> Vec<String> {
+    let mut notes = Vec::new();
+    let starter: Vec<&str> = plan.datasets.iter().filter(|d| d.is_starter()).map(|d| d.name.as_str()).collect();
+    if !starter.is_empty() {
+        let names = starter.join(", ");
+        notes.push(format!(
+            "{names}: starter prompts written for sago; give the data set's own file with --dataset NAME=FILE"
+        ));
+    }
+    let sampled: Vec<Prompt> = prompts.iter().flatten().cloned().collect();
+    let unmatched = variants::unmatched(&sampled, own).len();
+    if unmatched > 0 {
+        notes.push(format!("{unmatched} of {} paraphrases belong to no sampled prompt and will not run", own.len()));
+    }
+    for model in plan.models.iter().filter(|m| m.template_sha256.is_none()) {
+        notes.push(format!("{} has no chat template: it gets the plain prompts", model.name));
+    }
+    notes
 }
 
 fn counts(prompts: &[Vec<Prompt>], variants: &[Vec<Vec<Variant>>], asked: usize) -> Counts {

@@ -3,7 +3,6 @@
 //! In: a data frame and the model's contract. Out: `NAME.parquet`, sorted by the key, in plain types.
 //! The file is written under a temporary name, synced and renamed: a reader never sees half of it.
 
-use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,10 +16,10 @@ use futures::StreamExt;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
-use tempfile::NamedTempFile;
 
 use super::graph::Model;
 use super::session::failed;
+use crate::store::files::Pending;
 use crate::{Error, Result};
 
 /// Runs `frame` and writes its rows to `path`; gives their number.
@@ -28,13 +27,12 @@ pub(super) async fn write(frame: DataFrame, model: &Model, path: &Path) -> Resul
     let order = sort_order(&frame, model);
     let frame = if order.is_empty() { frame } else { frame.sort(order).map_err(failed)? };
     let schema = plain_schema(frame.schema().as_arrow());
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let temporary = temporary_in(folder)?;
+    let mut pending = Pending::new(path)?;
     let unwritable = Error::table(&model.name);
 
     let compression = ZstdLevel::try_new(3).map_err(Error::table(&model.name))?;
     let properties = WriterProperties::builder().set_compression(Compression::ZSTD(compression)).build();
-    let mut writer = ArrowWriter::try_new(temporary.as_file(), Arc::clone(&schema), Some(properties))
+    let mut writer = ArrowWriter::try_new(pending.file(), Arc::clone(&schema), Some(properties))
         .map_err(Error::table(&model.name))?;
     let mut rows = 0u64;
     let mut batches = frame.execute_stream().await.map_err(failed)?;
@@ -45,10 +43,7 @@ pub(super) async fn write(frame: DataFrame, model: &Model, path: &Path) -> Resul
     }
     writer.close().map_err(unwritable)?;
 
-    temporary.as_file().sync_all().map_err(Error::io("write", path))?;
-    temporary.persist(path).map_err(|e| e.error).map_err(Error::io("write", path))?;
-    // The rename itself is only safe once the folder is on disk.
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(Error::io("write", folder))?;
+    pending.commit()?;
     Ok(rows)
 }
 
@@ -60,18 +55,6 @@ fn sort_order(frame: &DataFrame, model: &Model) -> Vec<SortExpr> {
     }
     let fields = frame.schema().fields().iter();
     fields.filter(|field| !field.data_type().is_nested()).map(|field| by(field.name())).collect()
-}
-
-/// A file that other users can read as well, as any program's output: temporary files are private by default.
-fn temporary_in(folder: &Path) -> Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".writing-").suffix(".tmp");
-    #[cfg(unix)]
-    let builder = {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o666))
-    };
-    builder.tempfile_in(folder).map_err(Error::io("write in", folder))
 }
 
 fn plain_schema(schema: &Schema) -> SchemaRef {

@@ -11,29 +11,68 @@ use crate::{Error, Result};
 /// Ending of files that are being written; a killed process may leave some, and the next one removes them.
 pub const TEMPORARY: &str = ".tmp";
 
-/// Writes `path` by way of a temporary file in the same directory, which is made where it is missing.
-///
-/// # Errors
-/// The directory or file can't be written (permissions, full disk); the old file, if any, is then untouched.
-pub fn write_atomically(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
-    let dir = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(dir).map_err(Error::io("create", dir))?;
-    let mut temporary = tempfile::Builder::new()
-        .prefix(".")
-        .suffix(TEMPORARY)
-        .permissions(readable())
-        .tempfile_in(dir)
-        .map_err(Error::io("write in", dir))?;
-    write(temporary.as_file_mut())?;
-    temporary.as_file().sync_all().map_err(Error::io("write", path))?;
-    temporary.persist(path).map_err(|e| Error::io("write", path)(e.error))?;
-    File::open(dir).and_then(|d| d.sync_all()).map_err(Error::io("write in", dir))
+/// A file that is being written under a temporary name in its own directory; dropped without [`Pending::commit`], it
+/// leaves no trace.
+#[derive(Debug)]
+pub struct Pending {
+    temporary: tempfile::NamedTempFile,
+    path: PathBuf,
+}
+
+impl Pending {
+    /// Begins the file that will be `path`; its directory is made where it is missing.
+    ///
+    /// # Errors
+    /// The directory or a file in it can't be written.
+    pub fn new(path: &Path) -> Result<Pending> {
+        let dir = folder_of(path);
+        fs::create_dir_all(dir).map_err(Error::io("create", dir))?;
+        let temporary = tempfile::Builder::new()
+            .prefix(".")
+            .suffix(TEMPORARY)
+            .permissions(readable())
+            .tempfile_in(dir)
+            .map_err(Error::io("write in", dir))?;
+        Ok(Pending { temporary, path: path.to_path_buf() })
+    }
+
+    /// Where to write.
+    pub fn file(&mut self) -> &mut File {
+        self.temporary.as_file_mut()
+    }
+
+    /// Puts the file in its place, on disk before it is visible.
+    ///
+    /// # Errors
+    /// The disk is full, or the file can't be renamed; the old file, if any, is then untouched.
+    pub fn commit(self) -> Result<()> {
+        let Pending { temporary, path } = self;
+        temporary.as_file().sync_all().map_err(Error::io("write", &path))?;
+        temporary.persist(&path).map_err(|e| Error::io("write", &path)(e.error))?;
+        // The rename itself is only safe once the folder is on disk.
+        let dir = folder_of(&path);
+        File::open(dir).and_then(|d| d.sync_all()).map_err(Error::io("write in", dir))
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Temporary files are private by default; tables are for everyone that the umask allows.
 fn readable() -> fs::Permissions {
     use std::os::unix::fs::PermissionsExt;
     fs::Permissions::from_mode(0o666)
+}
+
+/// Writes a whole file, or leaves everything as it was.
+///
+/// # Errors
+/// Those of `write`, and as [`Pending`].
+pub fn write_atomically(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
+    let mut pending = Pending::new(path)?;
+    write(pending.file())?;
+    pending.commit()
 }
 
 /// Writes a value as indented JSON, atomically.

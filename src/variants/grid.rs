@@ -79,39 +79,16 @@ impl Grid {
 
     /// The method's full grid: 81 variants a prompt.
     pub fn paper() -> Grid {
-        Grid::of(
-            &[-10.0, -8.0, -6.0, -4.0, -2.0, 2.0, 4.0, 6.0, 8.0, 10.0],
-            &[1.0, 5.0, 20.0, 50.0, 100.0],
-            &[1.0, 3.0, 5.0, 10.0, 20.0],
-            &[10.0, 25.0, 50.0, 75.0, 100.0],
-            &[0.25, 0.5, 1.5, 2.0, 3.0],
-            &Place::ALL,
-        )
-    }
-
-    /// A small grid for a first look: 20 variants a prompt, every subtype, two places, strengths far enough apart to show a dose.
-    pub fn quick() -> Grid {
-        Grid::of(
-            &[-8.0, 8.0],
-            &[5.0, 50.0],
-            &[3.0, 10.0],
-            &[25.0, 100.0],
-            &[0.5, 1.5, 3.0],
-            &[Place::Prefix, Place::Global],
-        )
-    }
-
-    fn of(polite: &[f64], spaces: &[f64], marks: &[f64], casing: &[f64], length: &[f64], places: &[Place]) -> Grid {
         let numbers = |list: &[f64]| list.iter().copied().map(Level::Number).collect();
         let levels = BTreeMap::from([
-            (Subtype::Politeness, numbers(polite)),
-            (Subtype::Spacing, numbers(spaces)),
-            (Subtype::Punctuation, numbers(marks)),
-            (Subtype::Casing, numbers(casing)),
-            (Subtype::Length, numbers(length)),
+            (Subtype::Politeness, numbers(&[-10.0, -8.0, -6.0, -4.0, -2.0, 2.0, 4.0, 6.0, 8.0, 10.0])),
+            (Subtype::Spacing, numbers(&[1.0, 5.0, 20.0, 50.0, 100.0])),
+            (Subtype::Punctuation, numbers(&[1.0, 3.0, 5.0, 10.0, 20.0])),
+            (Subtype::Casing, numbers(&[10.0, 25.0, 50.0, 75.0, 100.0])),
+            (Subtype::Length, numbers(&[0.25, 0.5, 1.5, 2.0, 3.0])),
             (Subtype::Form, vec![Level::from("imperative")]),
         ]);
-        Grid { levels, places: places.to_vec() }
+        Grid { levels, places: Place::ALL.to_vec() }
     }
 
     /// The same grid with these subtypes only; subtypes that it doesn't have stay out.
@@ -173,13 +150,11 @@ mod tests {
         let counts: Vec<usize> = count(&Grid::paper()).into_iter().map(|(_, n)| n).collect();
         assert_eq!(counts, [30, 15, 15, 15, 5, 1]);
         assert_eq!(Grid::paper().len(), 81);
-        assert_eq!(Grid::quick().len(), 20);
-        assert_eq!(count(&Grid::quick()).len(), 6);
     }
 
     #[test]
     fn presets_pass_their_own_check() {
-        for grid in [Grid::paper(), Grid::quick()] {
+        for grid in [Grid::paper(), Grid::paper().only(&[Subtype::Casing])] {
             assert_eq!(Grid::new(grid.levels().clone(), grid.places().to_vec()).unwrap(), grid);
         }
     }

@@ -122,7 +122,7 @@ mod tests {
             source_row: 0,
             source_hash: String::new(),
         };
-        let mut all = make(&prompt, &Grid::quick(), 1);
+        let mut all = make(&prompt, &Grid::paper(), 1);
         let paraphrase = Paraphrase {
             dataset: None,
             prompt_id: "1".to_string(),
