@@ -2,6 +2,8 @@
 CARGO  ?= cargo
 OUT    ?= runs/demo
 VENV   ?= .venv
+# Written into manifests.
+export SAGO_COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 # Official data set files, for `make test-data`; the tests pass without them.
 DATA   ?=
 

@@ -165,7 +165,7 @@ fn the_signature_names_encoder_layer_and_weights_and_has_a_threshold() {
     let scorer = BertScorer::load(&encoder(), None).unwrap();
     assert_eq!(
         scorer.signature(),
-        "BERTScore|encoder:all-minilm-l6-v2|layer:6|weights:53aa51172d14|max_tokens:512|idf:no|rescale:no|dtype:f32|as:bert-score-0.3.12"
+        "BERTScore|encoder:all-minilm-l6-v2|layer:6|weights:53aa51172d14|max_tokens:512|idf:no|rescale:no|floor:0|dtype:f32|as:bert-score-0.3.12"
     );
     assert!(validity::default_threshold(scorer.signature()).is_some());
 }

@@ -1,11 +1,12 @@
 -- baseline_check: every baseline's delta of repeat 0 is exactly 0.
 --
 -- grain    model, dataset, prompt_id, variant_id, axis
--- reads    deltas, variants
+-- reads    deltas, generations, variants
 -- source   method, section 4: a baseline is measured against itself
 --
 -- A baseline that wordings are measured against and that has no value itself
--- is a row here too, and does not hold.
+-- is a row here too, and does not hold; NULL where it failed, which its row in
+-- generations says.
 
 with needed as (
     select distinct
@@ -26,7 +27,9 @@ select
     n.variant_id,
     n.axis,
     d.delta,
-    coalesce(d.delta = 0.0, false) as holds
+    case
+        when g.error is null then coalesce(d.delta = 0.0, false)
+    end as holds
 from needed as n
 left join deltas as d
     on
@@ -36,3 +39,10 @@ left join deltas as d
         and d.variant_id = n.variant_id
         and d.axis = n.axis
         and d.repeat = 0
+left join generations as g
+    on
+        g.model = n.model
+        and g.dataset = n.dataset
+        and g.prompt_id = n.prompt_id
+        and g.variant_id = n.variant_id
+        and g.repeat = 0

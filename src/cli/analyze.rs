@@ -27,6 +27,6 @@ impl Analyze {
             }
         }
         print(&query::sgs_table(&self.run)?)?;
-        Ok(Done::All)
+        super::checks(&self.run)
     }
 }

@@ -9,11 +9,12 @@ mod run;
 mod sql;
 mod variants;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::{Error, Result};
+use crate::{Error, Result, query};
 
 /// How a command ended, where nothing went wrong altogether.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,6 +78,13 @@ impl From<Done> for ExitCode {
             Done::CheckFailed => 3,
         })
     }
+}
+
+/// Checks the contracts of a run's derived tables, baseline deltas of 0 among them; says on stderr what does not hold.
+fn checks(run: &Path) -> Result<Done> {
+    let violations = query::check_contracts(run)?;
+    violations.iter().for_each(|violation| eprintln!("check: {violation}"));
+    Ok(if violations.is_empty() { Done::All } else { Done::CheckFailed })
 }
 
 /// Writes to stdout.

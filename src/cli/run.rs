@@ -104,26 +104,26 @@ impl Run {
         let stop = stop_on_ctrl_c()?;
         let outcome = run::run(&study, out, Execution { batch: self.batch, stop: &stop }, &progress)?;
         let failed_rows = match outcome {
-            Outcome::AlreadyComplete => {
+            Outcome::AlreadyComplete { failed_rows } => {
                 progress.say(&format!("{} is complete; nothing to do", out.display()));
-                None
+                failed_rows
             }
             Outcome::Completed { failed_rows, timing } => {
                 progress.say(&timing.to_string());
-                Some(failed_rows)
+                failed_rows
             }
         };
-        if failed_rows.is_some() || !query::is_analyzed(out)? {
+        if !query::is_analyzed(out)? {
             progress.say("analyzing");
             query::analyze(out)?;
         }
         print(&query::sgs_table(out)?)?;
-        match failed_rows {
-            Some(n) if n > 0 => {
-                progress.say(&format!("{n} rows failed; see the column error of the table generations"));
-                Ok(Done::WithFailedRows)
-            }
-            _ => Ok(Done::All),
+        if failed_rows > 0 {
+            progress.say(&format!("{failed_rows} rows failed; see the column error of the table generations"));
+        }
+        match super::checks(out)? {
+            Done::All if failed_rows > 0 => Ok(Done::WithFailedRows),
+            done => Ok(done),
         }
     }
 

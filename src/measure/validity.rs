@@ -24,8 +24,8 @@ pub const CALIBRATIONS: &[Calibration] = &[
         encoder: "all-minilm-l6-v2",
         weights: Some("53aa51172d14"),
         layer: 6,
-        threshold: 0.76,
-        source: "examples/calibrate_validity.rs on datasets/validity_calibration.jsonl",
+        threshold: 0.71,
+        source: "docs/validity.md: keeps 95 % of faithful rewrites, hand-made and built-in",
     },
     Calibration {
         encoder: "roberta-large",
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn a_threshold_is_for_one_encoder_at_one_layer() {
-        assert_eq!(default_threshold("BERTScore|encoder:renamed|layer:6|weights:53aa51172d14|idf:no"), Some(0.76));
+        assert_eq!(default_threshold("BERTScore|encoder:renamed|layer:6|weights:53aa51172d14|idf:no"), Some(0.71));
         assert_eq!(default_threshold("BERTScore|encoder:all-minilm-l6-v2|layer:3|weights:53aa51172d14"), None);
         assert_eq!(default_threshold("BERTScore|encoder:all-minilm-l6-v2|layer:6|weights:000000000000"), None);
         assert_eq!(default_threshold("BERTScore|encoder:roberta-large|layer:17|weights:123456789abc"), Some(0.85));

@@ -3,10 +3,11 @@
 //! In: a run directory and models. Out: `analysis/NAME.parquet` for each model that is a table.
 //! A file `given/NAME.parquet` takes the place of the model NAME: an import knows deltas, not what they came from.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::contract::Kind;
+use super::freshness::Origin;
 use super::graph::{Graph, Model};
 use super::models::{Source, built_in};
 use super::session::{Session, plan};
@@ -40,15 +41,15 @@ pub fn analyze(run: &Path) -> Result<Vec<Materialized>> {
     Analysis::default().run(run)
 }
 
-/// Whether every built-in model of `run` that is a table has been written.
+/// Whether every built-in model of `run` that is a table has been written, from the raw tables as they are now.
 ///
 /// # Errors
-/// As [`Graph::new`].
+/// As [`Graph::new`], or a raw file can't be read.
 pub fn is_analyzed(run: &Path) -> Result<bool> {
-    let written = |model: &Model| {
-        model.contract.kind == Kind::View || run.join(DERIVED).join(format!("{}.parquet", model.name)).is_file()
-    };
-    Ok(Analysis::default().graph(run)?.models().iter().all(written))
+    let analysis = Analysis::default();
+    let origin = analysis.origin(run)?;
+    let written = |model: &Model| model.contract.kind == Kind::View || origin.made(&derived(run, model));
+    Ok(analysis.graph(run)?.models().iter().all(written))
 }
 
 /// Which models are run, and on how many threads.
@@ -104,8 +105,7 @@ impl Analysis {
     /// When `run` is no run directory, a table can't be read or written, or a model's SQL fails (the model is named).
     pub fn run(&self, run: &Path) -> Result<Vec<Materialized>> {
         let session = self.raw_session(run)?;
-        let folder = run.join(DERIVED);
-        std::fs::create_dir_all(&folder).map_err(Error::io("create", &folder))?;
+        let origin = self.origin(run)?;
         let mut written = Vec::new();
         for model in self.graph(run)?.models() {
             let start = Instant::now();
@@ -113,10 +113,10 @@ impl Analysis {
                 register_view(&session, model)?;
                 continue;
             }
-            let path = folder.join(format!("{}.parquet", model.name));
-            let (ctx, copy, target) = (session.context().clone(), model.clone(), path.clone());
+            let path = derived(run, model);
+            let (ctx, copy, target, from) = (session.context().clone(), model.clone(), path.clone(), origin.clone());
             let rows = session
-                .wait(async move { materialize::write(plan(&ctx, &copy.sql).await?, &copy, &target).await })?
+                .wait(async move { materialize::write(plan(&ctx, &copy.sql).await?, &copy, &from, &target).await })?
                 .map_err(|e| of_model(model, e))?;
             session.register_file(&model.name, &path)?;
             written.push(Materialized { name: model.name.clone(), rows, seconds: start.elapsed().as_secs_f64() });
@@ -124,21 +124,26 @@ impl Analysis {
         Ok(written)
     }
 
-    /// A session with all tables of `run`; derived ones as they were written, else as views.
+    /// A session with all tables of `run`; derived ones as they were written from the raw tables of now, else as views.
     ///
     /// # Errors
     /// As [`Session::open_run`].
     pub fn open(&self, run: &Path) -> Result<Session> {
         let session = self.raw_session(run)?;
+        let origin = self.origin(run)?;
         for model in self.graph(run)?.models() {
-            let path = run.join(DERIVED).join(format!("{}.parquet", model.name));
-            if model.contract.kind == Kind::Table && path.is_file() {
+            let path = derived(run, model);
+            if model.contract.kind == Kind::Table && origin.made(&path) {
                 session.register_file(&model.name, &path)?;
             } else {
                 register_view(&session, model)?;
             }
         }
         Ok(session)
+    }
+
+    fn origin(&self, run: &Path) -> Result<Origin> {
+        Origin::of(run, &run.join(GIVEN), &self.sources)
     }
 
     fn raw_session(&self, run: &Path) -> Result<Session> {
@@ -158,6 +163,11 @@ impl Analysis {
         }
         Ok(session)
     }
+}
+
+/// Where a model's rows are written.
+fn derived(run: &Path, model: &Model) -> PathBuf {
+    run.join(DERIVED).join(format!("{}.parquet", model.name))
 }
 
 fn register_view(session: &Session, model: &Model) -> Result<()> {

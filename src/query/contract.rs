@@ -158,7 +158,7 @@ fn promises(name: &str, contract: &Contract) -> Vec<(String, String)> {
         }
         if let Some(values) = &is.one_of {
             let list = values.iter().map(|v| format!("'{}'", v.replace('\'', "''"))).collect::<Vec<_>>().join(", ");
-            all.push((format!("{column} is one of {list}"), failing(format!("{c} not in ({list})"))));
+            all.push((format!("{column} is one of {list}"), failing(format!("cast({c} as varchar) not in ({list})"))));
         }
         if let Some((other, key)) = is.references.as_deref().and_then(|r| r.split_once('.')) {
             let (other, key) = (quoted(other), quoted(key));

@@ -9,6 +9,7 @@ mod analysis;
 mod cell;
 mod contract;
 mod files;
+mod freshness;
 pub mod functions;
 mod graph;
 mod materialize;

@@ -39,7 +39,7 @@ models! {
     "staging": "baselines" "measured_variants" "responses";
     "axes":
         "layer_cosines" "activation_geometry" "generation_consistency" "confidence" "mirroring"
-        "response_shape" "generated_confidence" "axis_values" "coverage";
+        "response_shape" "generated_confidence" "axis_values" "coverage" "variant_coverage";
     "stability":
         "deltas" "baseline_check" "normalized" "instability" "sgs_dataset" "sgs_model"
         "sgs_family" "sgs_subtype" "sgs_place" "sgs_strength";

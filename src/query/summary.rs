@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use datafusion::arrow::array::{AsArray, RecordBatch};
+use datafusion::arrow::array::{ArrayRef, AsArray, RecordBatch};
 use datafusion::arrow::datatypes::{Float64Type, Int64Type};
 
 use super::print::{align, plain_table};
@@ -43,7 +43,53 @@ pub fn sgs_table(run: &Path) -> Result<String> {
     text.push_str("\nBy data set\n\n");
     text.push_str(&table(&["model", "dataset"], &axes, &by_dataset));
     text.push_str(&legend(epsilon, &by_model, &by_dataset));
+    text.push_str(&cautions(&session)?);
     Ok(text)
+}
+
+/// What the figures rest on, where it is less than a reader would think.
+fn cautions(session: &Session) -> Result<String> {
+    let mut text = String::new();
+    let wordings = "select sum(planned), sum(planned - made), sum(made - valid) from variant_coverage";
+    if let [planned, unmade, ruled_out] = whole_numbers(session, wordings)?[..]
+        && unmade + ruled_out > 0
+    {
+        text.push_str(&format!(
+            "Wordings: {planned} planned, {unmade} could not be made faithfully, {ruled_out} ruled out by the validity rule;\n\
+             the table variant_coverage says which.\n"
+        ));
+    }
+    let short = "select count(*), sum(case when s.bleu = 0 then 1 else 0 end) from similarities as s
+        inner join baselines as b using (dataset, prompt_id, variant_id) where s.repeat = 0";
+    if let [baselines, zero] = whole_numbers(session, short)?[..]
+        && zero > 0
+    {
+        text.push_str(&format!(
+            "bleu is 0 even for equal texts under four tokens: so it is for {zero} of {baselines} baseline responses.\n\
+             Read bleu_effective_order and chrf (in sgs_model) beside it.\n"
+        ));
+    }
+    let unequal = "select axis from (
+            select model, axis, sum(n_variants) as n from instability where normalization = 'fixed' group by model, axis
+        ) group by axis having min(n) <> max(n) order by axis";
+    let unequal = texts(&session.query(unequal)?, 0)?;
+    if !unequal.is_empty() {
+        let axes = unequal.join(", ");
+        text.push_str(&format!(
+            "The models' scores rest on different numbers of wordings on: {axes}; do not rank them by these.\n"
+        ));
+    }
+    Ok(text)
+}
+
+/// The first row of a result, NULL as 0.
+fn whole_numbers(session: &Session, sql: &str) -> Result<Vec<i64>> {
+    let batches = session.query(sql)?;
+    let first = batches.iter().find(|batch| batch.num_rows() > 0);
+    let number = |column: &ArrayRef| {
+        column.as_primitive_opt::<Int64Type>().map_or(0, |c| c.iter().flatten().next().unwrap_or(0))
+    };
+    Ok(first.map_or_else(Vec::new, |batch| batch.columns().iter().map(number).collect()))
 }
 
 /// The columns: the method's own axes always, of the further ones those for chat APIs where a model has them.

@@ -36,7 +36,10 @@ pub struct Execution<'a> {
 #[derive(Debug)]
 pub enum Outcome {
     /// There was nothing left to do.
-    AlreadyComplete,
+    AlreadyComplete {
+        /// Rows of `generations` that hold an error.
+        failed_rows: u64,
+    },
     /// It is complete now.
     Completed {
         /// Rows of `generations` that hold an error.
@@ -54,13 +57,13 @@ pub enum Outcome {
 pub fn run(study: &Study, out: &Path, execution: Execution, progress: &dyn Progress) -> Result<Outcome> {
     let dir = RunDir::open(out, &study.plan.to_json()?)?;
     if dir.is_complete() {
-        return Ok(Outcome::AlreadyComplete);
+        return Ok(Outcome::AlreadyComplete { failed_rows: Manifest::read(&dir)?.failed_rows });
     }
-    let started = now();
     let clock = Instant::now();
     let mut timing = Timing::default();
     let host = gethostname::gethostname().to_string_lossy().into_owned();
     write_shared_tables(study, &dir, progress)?;
+    timing.check_seconds = clock.elapsed().as_secs_f64();
     for (model, path) in study.plan.models.iter().zip(&study.model_paths) {
         let todo = todo(study, &dir, &model.name);
         let total: usize = units(study).map(|(d, p)| wordings(study, d, p)).sum();
@@ -101,7 +104,7 @@ pub fn run(study: &Study, out: &Path, execution: Execution, progress: &dyn Progr
         progress.end();
     }
     timing.wall_seconds = clock.elapsed().as_secs_f64();
-    let manifest = Manifest::of(&dir, host, started, now())?;
+    let manifest = Manifest::of(&dir, now())?;
     manifest.write(&dir)?;
     Ok(Outcome::Completed { failed_rows: manifest.failed_rows, timing })
 }

@@ -13,6 +13,8 @@ pub struct Timing {
     pub load_seconds: f64,
     /// Prefill, decoding and teacher forcing.
     pub model: Time,
+    /// Validity of the variants.
+    pub check_seconds: f64,
     /// BERTScore of responses.
     pub bertscore_seconds: f64,
     /// Writing Parquet.
@@ -27,6 +29,7 @@ impl fmt::Display for Timing {
             + model.prefill_seconds
             + model.decode_seconds
             + model.forced_seconds
+            + self.check_seconds
             + self.bertscore_seconds
             + self.write_seconds;
         writeln!(f, "time {:.1} s:", self.wall_seconds)?;
@@ -38,6 +41,7 @@ impl fmt::Display for Timing {
         ] {
             writeln!(f, "  {what:15} {seconds:7.1} s  {tokens:7} tokens, {:5.0} a second", rate(tokens, seconds))?;
         }
+        writeln!(f, "  variants' check {:7.1} s", self.check_seconds)?;
         writeln!(f, "  BERTScore       {:7.1} s", self.bertscore_seconds)?;
         writeln!(f, "  writing         {:7.1} s", self.write_seconds)?;
         write!(f, "  everything else {:7.1} s", (self.wall_seconds - known).max(0.0))?;

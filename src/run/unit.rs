@@ -89,7 +89,7 @@ impl Bench<'_> {
                 self.hidden(&mut activations, &mut drift, variant, answer, hidden, baseline)?;
             }
             let [p, v, r] = key(variant, answer);
-            let batch = i32::try_from(self.backend.batch()).unwrap_or(i32::MAX);
+            let batch = i32::try_from(self.backend.batch().min(wordings.len())).unwrap_or(i32::MAX);
             let (host, device) = (self.host.into(), self.backend.device().into());
             work.push([p, v, r, host, device, seconds.into(), batch.into(), started.clone().into()])?;
         }
@@ -123,11 +123,13 @@ impl Bench<'_> {
                 effective,
                 chrf,
                 self.plan.measures.bleu.as_str().into(),
+                bleu::SIGNATURE_EFFECTIVE_ORDER.into(),
                 self.plan.measures.chrf.as_str().into(),
                 score.map(|s| s.precision).into(),
                 score.map(|s| s.recall).into(),
                 score.map(|s| s.f1).into(),
                 signature.map(str::to_string).into(),
+                score.map(|s| s.truncated).into(),
             ])?;
         }
         Ok(rows)

@@ -9,8 +9,9 @@ use arrow::array::RecordBatch;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
-use parquet::file::metadata::{ColumnChunkMetaData, KeyValue, RowGroupMetaData};
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::statistics::Statistics;
 use parquet::schema::types::ColumnPath;
 
 use super::files;
@@ -54,25 +55,42 @@ pub fn write(path: &Path, rows: Rows, run_id: &str) -> Result<()> {
     })
 }
 
-/// Counts the rows of a part, and those among them whose column `error` is not NULL (0 for tables without one).
+/// What a part's footer says, without reading its rows.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Rows.
+    pub rows: u64,
+    /// Rows whose column `error` is not NULL.
+    pub failed: u64,
+    /// Least value of the column `host`, of which a part has one.
+    pub host: Option<String>,
+    /// Least value of the column `started`.
+    pub started: Option<String>,
+}
+
+/// Reads a part's footer.
 ///
 /// # Errors
-/// The file can't be read.
-pub fn count(table: &Table, path: &Path) -> Result<(u64, u64)> {
+/// The file can't be read or is no Parquet file.
+pub fn summary(table: &Table, path: &Path) -> Result<Summary> {
     let file = std::fs::File::open(path).map_err(Error::io("read", path))?;
     let failed = |e: parquet::errors::ParquetError| Error::table(table.name)(format!("{}: {e}", path.display()));
     let reader = ParquetRecordBatchReaderBuilder::try_new(file).map_err(failed)?;
-    let rows = u64::try_from(reader.metadata().file_metadata().num_rows()).unwrap_or(0);
-    let leaf = |c: &ColumnChunkMetaData| c.column_path().string() == "error";
-    let nulls = |g: &RowGroupMetaData| {
-        let error = g.columns().iter().find(|c| leaf(c))?;
-        error.statistics()?.null_count_opt()
-    };
-    let errors = reader.metadata().row_groups().iter().map(|g| {
-        let rows = u64::try_from(g.num_rows()).unwrap_or(0);
-        nulls(g).map_or(0, |nulls| rows.saturating_sub(nulls))
-    });
-    Ok((rows, errors.sum()))
+    let mut summary = Summary::default();
+    for group in reader.metadata().row_groups() {
+        let rows = u64::try_from(group.num_rows()).unwrap_or(0);
+        let statistics = |name: &str| group.columns().iter().find(|c| c.column_path().string() == name)?.statistics();
+        let least = |name: &str| {
+            let least = statistics(name)?.min_bytes_opt()?.to_vec();
+            String::from_utf8(least).ok()
+        };
+        summary.rows += rows;
+        summary.failed +=
+            statistics("error").and_then(Statistics::null_count_opt).map_or(0, |nulls| rows.saturating_sub(nulls));
+        summary.host = summary.host.or(least("host"));
+        summary.started = [summary.started, least("started")].into_iter().flatten().min();
+    }
+    Ok(summary)
 }
 
 fn properties(table: &Table, batch: &RecordBatch, run_id: &str) -> Result<WriterProperties> {

@@ -44,7 +44,7 @@ def in_pandas(path):
 
 
 def in_polars(path):
-    frame = pl.read_parquet(f"{path}/**/*.parquet" if path.is_dir() else path, hive_partitioning=path.is_dir())
+    frame = pl.read_parquet(path)
     return {c: numbers(frame[c].to_list()) for c in frame.columns}, len(frame)
 
 

@@ -56,7 +56,7 @@ impl BertScorer {
     pub fn load(dir: &Path, layer: Option<usize>) -> Result<BertScorer> {
         let encoder = Encoder::load(dir, layer)?;
         let signature = format!(
-            "BERTScore|encoder:{}|layer:{}|weights:{}|max_tokens:{}|idf:no|rescale:no|dtype:f32|as:bert-score-0.3.12",
+            "BERTScore|encoder:{}|layer:{}|weights:{}|max_tokens:{}|idf:no|rescale:no|floor:0|dtype:f32|as:bert-score-0.3.12",
             encoder.name, encoder.layer, encoder.weights, encoder.max_tokens
         );
         Ok(BertScorer { encoder, signature })

@@ -1,8 +1,9 @@
 //! `student_t_sf(t, df)`: the upper tail of Student's t.
 //!
 //! In: a value and degrees of freedom. Out: P(T > t).
-//! Written out because the tail through a general incomplete beta function forms 1 - x, which loses all digits
-//! for t near 0, and differences of large log-gammas, which lose digits for many degrees of freedom.
+//! Written out because statrs 0.19 (`StudentsT::sf`, `beta_reg`) misses the ninth digit on the golden file: relative
+//! errors of 8e-9 at t = 1e-8, where it forms 1 - x, and of 9e-9 at a million degrees of freedom, where it takes
+//! differences of large log-gammas.
 
 use std::sync::Arc;
 

@@ -1,0 +1,17 @@
+-- variant_coverage: how many wordings of each kind were made, and count.
+--
+-- grain    dataset, subtype, level
+-- reads    variants
+-- source   method, sections 2 and 5; what could not be rewritten faithfully or
+--          failed the validity rule is not in V
+
+select
+    dataset,
+    subtype,
+    coalesce(level, '') as level,
+    count(*) as planned,
+    count(text) as made,
+    sum(case when text is not null and is_valid then 1 else 0 end) as valid
+from variants
+where not is_baseline
+group by dataset, subtype, coalesce(level, '')
