@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Fills a small file system while a run writes to it: the run must stop with exit code 2 and one clear message,
+# (a failure to save that is only a warning is a fault of lm-evaluation-harness's tracker);
 # what was complete must stay readable, and the same command must finish once there is space. Needs root (mount).
 # usage: full-disk.sh SAGO
 set -euo pipefail

@@ -59,6 +59,8 @@ fn distance(ours: &[f32], reference: &[f64]) -> f64 {
     ours.iter().zip(reference).map(|(&a, b)| (f64::from(a) - b).abs()).fold(0.0, f64::max)
 }
 
+/// Faults of other tools: a begin token doubled or missing through the chat template
+/// (<https://github.com/princeton-pli/retaining-by-doing/issues/5>, <https://github.com/EleutherAI/lm-evaluation-harness/issues/1465>).
 #[test]
 fn prompt_tokens_are_the_references() {
     let rows = rows("engine_tokens.jsonl");
@@ -78,6 +80,7 @@ fn prompt_tokens_are_the_references() {
     assert_eq!(ids(&rows[0]["ids"])[..4], [1, 9690, 198, 2683]);
 }
 
+/// Fault of another tool: prompt text or special tokens in the response (<https://github.com/axolotl-ai-cloud/axolotl/issues/3990>).
 #[test]
 fn the_capital_of_france_is_paris() {
     let prompt = MODEL.render("What is the capital of France?", None, false).unwrap();
@@ -93,6 +96,8 @@ fn the_capital_of_france_is_paris() {
     assert!(forced.jsds.iter().all(|&jsd| jsd == 0.0) && forced.jsds.len() == n);
 }
 
+/// Fault of another tool: batches that lack causality or share one position offset
+/// (<https://github.com/huggingface/candle/issues/2967>).
 #[test]
 fn tokens_scores_and_hidden_states_are_the_references() {
     let rows = rows("engine_scores.jsonl");
@@ -205,6 +210,18 @@ fn one_thread_gives_the_bits_of_many() {
     assert_eq!(one.hidden, three.hidden);
 }
 
+/// Fault of another tool: log-probabilities after temperature (<https://github.com/vllm-project/vllm/issues/9453>).
+/// A nucleus of one token draws the greedy tokens at any temperature; their scores must stay those of the raw logits,
+/// where scores after temperature and nucleus would be 0.
+#[test]
+fn scores_do_not_depend_on_sampling_settings() {
+    let prompts = [MODEL.render("Name a colour.", None, false).unwrap().token_ids];
+    let greedy = answer(&prompts, &[], settings(8, 1), &Layers::None);
+    let hot = Settings { temperature: 3.0, top_p: 1e-9, ..settings(8, 1) };
+    assert_eq!(answer(&prompts, &[], hot, &Layers::None).generations, greedy.generations);
+    assert!(greedy.generations[0].logprobs.iter().any(|&l| l < -0.01));
+}
+
 #[test]
 fn equal_texts_share_their_work_and_repeats_draw_on_their_own() {
     let prompt = MODEL.render("Name a colour.", None, false).unwrap().token_ids;
@@ -235,6 +252,7 @@ fn a_prompt_that_continues_another_has_its_own_hidden_state() {
     assert_eq!(both.generations[1], alone.generations[0]);
 }
 
+/// Fault of another tool: the prompt cut in silence (<https://github.com/EleutherAI/lm-evaluation-harness/issues/3115>).
 #[test]
 fn nothing_is_cut_in_silence() {
     assert_eq!(MODEL.fits(8000, 192), Ok(()));

@@ -145,6 +145,8 @@ fn a_score_does_not_depend_on_what_is_scored_beside_it() {
     }
 }
 
+/// Faults of other tools: scores that can't be reproduced, no rule for empty and over-long texts
+/// (<https://github.com/Tiiiger/bert_score/issues/164>, <https://github.com/mjpost/sacrebleu/issues/278>).
 #[test]
 fn empty_and_over_long_texts_follow_the_rules() {
     let scorer = BertScorer::load(&encoder(), None).unwrap();

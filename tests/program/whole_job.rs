@@ -61,6 +61,8 @@ fn own_prompts_and_paraphrases() {
     assert_eq!(rows(&run, axes), "axis\nbert\nbleu\ncos\nent\nprob\n");
 }
 
+/// Fault of another tool: an error written as an answer, one failure losing the rest
+/// (<https://github.com/tenstorrent/tt-inference-server/issues/2214>).
 #[test]
 fn a_prompt_over_the_context_is_an_error_row_and_the_others_are_kept() {
     let dir = tempfile::tempdir().unwrap();
@@ -83,8 +85,11 @@ fn a_prompt_over_the_context_is_an_error_row_and_the_others_are_kept() {
     assert!(why.contains("8192"), "{why}");
     let bert = rows(&run, "select count(*) as n from sgs_model where axis = 'bert'");
     assert_eq!(bert, "n\n0\n", "without an encoder there is no bert axis, not a 0");
+    let again = output(&["run", &file, "--out", &run.to_string_lossy()]);
+    assert_eq!(again.status.code(), Some(1), "a complete run with failed rows says so again");
 }
 
+/// Fault of another tool: results change with batch size (<https://github.com/EleutherAI/lm-evaluation-harness/issues/1645>).
 #[test]
 fn the_batch_changes_no_token() {
     let dir = tempfile::tempdir().unwrap();

@@ -74,6 +74,7 @@ fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
+/// Fault of another tool: float sums vary with partitioning (<https://github.com/apache/datafusion/issues/11264>).
 #[test]
 fn one_two_and_seven_partitions_give_the_same_tables() {
     for run in [published_run(), raw_run()] {
@@ -125,6 +126,8 @@ fn partitions_are_read_from_the_path() {
     assert_eq!(rows, [[text("SmolLM2-135M_v.1"), text("natural questions (é)"), Value::Number(0.5)]]);
 }
 
+/// Faults of other tools: half floats and fixed-size lists misread (<https://github.com/pola-rs/polars/issues/21803>,
+/// <https://github.com/duckdb/duckdb/issues/17238>).
 #[test]
 fn files_hold_plain_types_and_nothing_else_is_left() {
     let run = published_run();
