@@ -76,6 +76,19 @@ impl<T> Said<T> {
     }
 }
 
+impl Said<i64> {
+    /// The number, which must be at least `least`.
+    ///
+    /// # Errors
+    /// It is less, or negative.
+    pub fn whole(&self, key: &str, least: i64) -> crate::Result<usize> {
+        usize::try_from(self.value).ok().filter(|_| self.value >= least).ok_or_else(|| {
+            let error = self.wrong(key, format!("{key} = {} is impossible", self.value));
+            error.expected(format!("a whole number of at least {least}")).into()
+        })
+    }
+}
+
 /// The line, from 1, that holds byte `offset` of `text`.
 pub fn line_of(text: &str, offset: usize) -> u64 {
     1 + text.bytes().take(offset).filter(|&b| b == b'\n').count() as u64

@@ -26,7 +26,7 @@ pub fn settle(config: Config) -> Result<Study> {
         Some(name) => config.over(preset(&name)?),
         None => config,
     };
-    let seed = config.seed.as_ref().map_or(Ok(0), |s| whole(s, "seed", 0))? as u64;
+    let seed = config.seed.as_ref().map_or(Ok(0), |s| s.whole("seed", 0))? as u64;
     let generation = generation(&config.generation)?;
     let paraphrases = config.variants.paraphrases.as_ref();
     let own = paraphrases.map(|p| variants::read_paraphrases(&p.value)).transpose()?.unwrap_or_default();
@@ -73,14 +73,6 @@ pub fn settle(config: Config) -> Result<Study> {
     Ok(Study { plan, prompts, variants, model_paths, scorer, notes })
 }
 
-/// A whole number of at least `least`.
-pub(super) fn whole(said: &Said<i64>, key: &str, least: i64) -> Result<usize> {
-    usize::try_from(said.value).ok().filter(|_| said.value >= least).ok_or_else(|| {
-        let error = said.wrong(key, format!("{key} = {} is impossible", said.value));
-        error.expected(format!("a whole number of at least {least}")).into()
-    })
-}
-
 fn generation(said: &config::Generation) -> Result<GenerationPlan> {
     let number = |said: &Option<Said<f64>>, key: &str, default: f64, range: &str, fits: fn(f64) -> bool| match said {
         Some(s) if !fits(s.value) => {
@@ -91,7 +83,7 @@ fn generation(said: &config::Generation) -> Result<GenerationPlan> {
         None => Ok(default),
     };
     let count = |said: &Option<Said<i64>>, key: &str, default, least| {
-        said.as_ref().map_or(Ok(default), |s| whole(s, key, least))
+        said.as_ref().map_or(Ok(default), |s| s.whole(key, least))
     };
     Ok(GenerationPlan {
         max_new_tokens: count(&said.max_new_tokens, "generation.max_new_tokens", MAX_NEW_TOKENS, 1)?,

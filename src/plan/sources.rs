@@ -41,7 +41,7 @@ pub fn datasets(config: &Config, seed: u64) -> Result<(Vec<DatasetPlan>, Vec<Vec
             return Err(error.fix("give each a name of its own").into());
         }
         let n = match entry.prompts.as_ref().or(config.prompts.as_ref()) {
-            Some(said) => super::settle::whole(said, "prompts", 1)?,
+            Some(said) => said.whole("prompts", 1)?,
             None => PROMPTS as usize,
         };
         let loaded = datasets::load(&spec(entry))?;
@@ -140,7 +140,7 @@ pub fn models(entries: &[config::Model], generation: &GenerationPlan) -> Result<
 /// # Errors
 /// The encoder is not there or broken, or the layer is impossible.
 pub fn scorer(said: &config::Measure) -> Result<Option<BertScorer>> {
-    let layer = said.layer.as_ref().map(|s| super::settle::whole(s, "measure.layer", 1)).transpose()?;
+    let layer = said.layer.as_ref().map(|s| s.whole("measure.layer", 1)).transpose()?;
     let dir = match said.encoder.as_ref().map(|s| (s, s.value.as_str())) {
         Some((_, "none")) => return Ok(None),
         None | Some((_, "minilm")) => model::cache_dir::demo_encoder()?,

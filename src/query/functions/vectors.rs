@@ -13,6 +13,8 @@ use datafusion::common::utils::take_function_args;
 use datafusion::common::{Result, exec_datafusion_err, exec_err, plan_err};
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility};
 
+use crate::measure::cosine::cosine;
+
 /// The two functions.
 pub(super) fn functions() -> Vec<ScalarUDF> {
     [Comparison::Cosine, Comparison::CommonPrefixLength]
@@ -137,36 +139,6 @@ where
         out.append_option(if known { cosine(x.values(), y.values()) } else { None });
     }
     Ok(out.finish())
-}
-
-/// dot / sqrt(|x|^2 |y|^2), held to -1..1; None where a length is 0.
-///
-/// The three sums run side by side in the same order, so that equal vectors give exactly 1:
-/// then all three are the same number s, and sqrt(s * s) = s whenever s * s is in range.
-fn cosine<N: Copy + Into<f64>>(x: &[N], y: &[N]) -> Option<f64> {
-    // Four running sums a quantity: the compiler keeps each in one vector register.
-    const LANES: usize = 4;
-    let (mut xy, mut xx, mut yy) = ([0.0f64; LANES], [0.0f64; LANES], [0.0f64; LANES]);
-    let mut add = |lane: usize, p: f64, q: f64| {
-        xy[lane] += p * q;
-        xx[lane] += p * p;
-        yy[lane] += q * q;
-    };
-    let (head_x, head_y) = (x.chunks_exact(LANES), y.chunks_exact(LANES));
-    let (tail_x, tail_y) = (head_x.remainder(), head_y.remainder());
-    for (p, q) in head_x.zip(head_y) {
-        for lane in 0..LANES {
-            add(lane, p[lane].into(), q[lane].into());
-        }
-    }
-    for (p, q) in tail_x.iter().zip(tail_y) {
-        add(0, (*p).into(), (*q).into());
-    }
-    let sum = |lanes: [f64; LANES]| (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
-    let (xy, xx, yy) = (sum(xy), sum(xx), sum(yy));
-    // One square root of the product, not two: sqrt(s) * sqrt(s) is not s.
-    let norms = (xx * yy).sqrt();
-    (norms > 0.0).then(|| (xy / norms).clamp(-1.0, 1.0))
 }
 
 fn prefixes<T: ArrowPrimitiveType>(a: &ListArray, b: &ListArray) -> Result<Int64Array>
