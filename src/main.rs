@@ -1,6 +1,6 @@
 //! `sago`: parse, carry out, say what went wrong, exit.
 
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -12,7 +12,8 @@ fn main() -> ExitCode {
         // Whoever read our output has seen enough.
         Err(sago::Error::Io { source, .. }) if source.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error}");
+            // Where even stderr is closed the exit code still tells.
+            let _ = writeln!(std::io::stderr(), "error: {error}");
             ExitCode::from(2)
         }
     }

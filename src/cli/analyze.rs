@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Done, print};
+use super::{Done, note_if_incomplete, print, say};
+use crate::store::manifest::check_parts;
 use crate::{Result, query};
 
 /// Compute deltas, instability, SGS and tests of a run
@@ -21,9 +22,11 @@ pub struct Analyze {
 
 impl Analyze {
     pub fn carry_out(self) -> Result<Done> {
+        note_if_incomplete(&self.run);
+        check_parts(&self.run)?;
         for made in query::analyze(&self.run)? {
             if !self.quiet {
-                eprintln!("{:28} {:9} rows {:7.2} s", made.name, made.rows, made.seconds);
+                say(&format!("{:28} {:9} rows {:7.2} s", made.name, made.rows, made.seconds));
             }
         }
         print(&query::sgs_table(&self.run)?)?;

@@ -83,8 +83,21 @@ impl From<Done> for ExitCode {
 /// Checks the contracts of a run's derived tables, baseline deltas of 0 among them; says on stderr what does not hold.
 fn checks(run: &Path) -> Result<Done> {
     let violations = query::check_contracts(run)?;
-    violations.iter().for_each(|violation| eprintln!("check: {violation}"));
+    violations.iter().for_each(|violation| say(&format!("check: {violation}")));
     Ok(if violations.is_empty() { Done::All } else { Done::CheckFailed })
+}
+
+/// Says on stderr that a run is not complete, where it is not.
+fn note_if_incomplete(run: &Path) {
+    if run.join("plan.json").exists() && !run.join("manifest.json").exists() {
+        say(&format!("note: {} is not complete; the command that began it goes on with it", run.display()));
+    }
+}
+
+/// A line on stderr. One that can't be written (a closed pipe, a full disk) must not end the work.
+fn say(text: &str) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 /// Writes to stdout.

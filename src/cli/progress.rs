@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::say;
 use crate::run::Progress;
 
 /// Between plain lines.
@@ -45,8 +46,8 @@ impl Stderr {
 impl Progress for Stderr {
     fn say(&self, text: &str) {
         self.with_bar(|bar| match bar {
-            Some(b) => b.bar.suspend(|| eprintln!("{text}")),
-            None => eprintln!("{text}"),
+            Some(b) => b.bar.suspend(|| say(text)),
+            None => say(text),
         });
     }
 
@@ -58,7 +59,7 @@ impl Progress for Stderr {
                 bar.set_style(style);
             }
             if done > 0 {
-                eprintln!("{what}: {done} of {total} wordings were done before");
+                say(&format!("{what}: {done} of {total} wordings were done before"));
             }
             bar.set_position(done);
             bar.reset_eta();
@@ -78,7 +79,7 @@ impl Progress for Stderr {
                 let rate = (done - b.done_before) as f64 / b.started.elapsed().as_secs_f64();
                 let left = Duration::from_secs_f64((total.saturating_sub(done)) as f64 / rate.max(1e-9));
                 let left = indicatif::HumanDuration(Duration::from_secs(left.as_secs()));
-                eprintln!("{}: {done}/{total} wordings, {rate:.1} a second, {left} left", b.what);
+                say(&format!("{}: {done}/{total} wordings, {rate:.1} a second, {left} left", b.what));
             }
         });
     }
@@ -88,7 +89,7 @@ impl Progress for Stderr {
             if let Some(b) = slot.take() {
                 b.bar.finish_and_clear();
                 let (done, seconds) = (b.bar.position(), b.started.elapsed().as_secs_f64());
-                eprintln!("{}: {done} wordings done, {:.0} s", b.what, seconds);
+                say(&format!("{}: {done} wordings done, {seconds:.0} s", b.what));
             }
         });
     }

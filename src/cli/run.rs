@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::Args;
 
 use super::progress::Stderr;
-use super::{Done, print};
+use super::{Done, print, say};
 use crate::plan::config::{self, Config, Layers};
 use crate::plan::{self, Said};
 use crate::run::{self, Execution, Outcome, Progress};
@@ -69,11 +69,11 @@ pub struct Run {
     #[arg(long)]
     encoder: Option<String>,
     /// Layers whose hidden states are kept: all, none, or numbers separated by commas
-    #[arg(long, value_name = "LAYERS")]
+    #[arg(long, value_name = "LAYERS", allow_hyphen_values = true)]
     activations: Option<String>,
     /// Most wordings in one batch; changes speed and memory, not the rows
-    #[arg(long, value_name = "N", default_value_t = 96)]
-    batch: usize,
+    #[arg(long, value_name = "N", default_value_t = 96, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    batch: u32,
     /// Say what would be run, and stop
     #[arg(long)]
     dry_run: bool,
@@ -88,9 +88,6 @@ impl Run {
         if let Some(path) = &self.study {
             config = config.over(config::read(path)?);
         }
-        if self.batch == 0 {
-            return Err(Error::input("--batch 0 is impossible").key("--batch").expected("at least 1").into());
-        }
         let study = plan::settle(config)?;
         let progress = Stderr::new(self.quiet);
         study.notes.iter().for_each(|note| progress.say(&format!("note: {note}")));
@@ -102,7 +99,7 @@ impl Run {
             return Err(Error::input("where should the run go?").key("--out").fix("say --out runs/NAME").into());
         };
         let stop = stop_on_ctrl_c()?;
-        let outcome = run::run(&study, out, Execution { batch: self.batch, stop: &stop }, &progress)?;
+        let outcome = run::run(&study, out, Execution { batch: self.batch as usize, stop: &stop }, &progress)?;
         let failed_rows = match outcome {
             Outcome::AlreadyComplete { failed_rows } => {
                 progress.say(&format!("{} is complete; nothing to do", out.display()));
@@ -119,7 +116,7 @@ impl Run {
         }
         print(&query::sgs_table(out)?)?;
         if failed_rows > 0 {
-            progress.say(&format!("{failed_rows} rows failed; see the column error of the table generations"));
+            say(&format!("{failed_rows} rows failed; see the column error of the table generations"));
         }
         match super::checks(out)? {
             Done::All if failed_rows > 0 => Ok(Done::WithFailedRows),
@@ -143,8 +140,8 @@ impl Run {
         config.generation.repeats = said("--repeats", &self.repeats);
         config.variants.paraphrases = said("--paraphrases", &self.paraphrases);
         if !self.subtypes.is_empty() {
-            config.variants.subtypes =
-                Some(self.subtypes.iter().map(|s| Said::flag("--subtypes", s.clone())).collect());
+            let each = self.subtypes.iter().map(|s| Said::flag("--subtypes", s.clone())).collect();
+            config.variants.subtypes = Some(Said::flag("--subtypes", each));
         }
         config.measure.encoder = said("--encoder", &self.encoder);
         config.store.activations = self.activations.as_deref().map(layers).transpose()?;
@@ -193,7 +190,7 @@ fn stop_on_ctrl_c() -> Result<Arc<AtomicBool>> {
         if raised.swap(true, Ordering::Relaxed) {
             std::process::exit(2);
         }
-        eprintln!("\nstopping after the current step; what is complete is kept (again: stop at once)");
+        say("\nstopping after the current step; what is complete is kept (again: stop at once)");
     })
     .map_err(|e| Error::io("listen for", "Ctrl-C")(std::io::Error::other(e)))?;
     Ok(stop)

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use super::Done;
+use super::{Done, note_if_incomplete};
 use crate::query::{self, Format, Session};
 use crate::{Error, Result};
 
@@ -39,7 +39,10 @@ impl Sql {
             (None, None) => return Err(Error::input("there is no query").fix("say it with -c or -f").into()),
         };
         let session = match &self.run {
-            Some(run) => Session::open_run(run)?,
+            Some(run) => {
+                note_if_incomplete(run);
+                Session::open_run(run)?
+            }
             None => Session::new(None)?,
         };
         let rows = session.query(&sql)?;

@@ -25,10 +25,10 @@ pub struct Variants {
     #[arg(long, value_name = "NAME[=FILE]", conflicts_with = "text")]
     dataset: Option<String>,
     /// So many prompts of the data set
-    #[arg(long, short = 'n', value_name = "N", default_value_t = 1)]
-    prompts: usize,
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
+    prompts: u32,
     /// Seed of sampling and of the variants
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
     seed: u64,
     /// Only these subtypes, separated by commas: politeness, spacing, punctuation, casing, length, form
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
@@ -81,7 +81,7 @@ impl Variants {
             (None, Some(entry)) => {
                 let (name, path) = entry.split_once('=').map_or((entry.as_str(), None), |(n, p)| (n, Some(p)));
                 let spec = Spec { name: name.to_string(), path: path.map(PathBuf::from), columns: Columns::default() };
-                datasets::sample(datasets::load(&spec)?.prompts, self.prompts, self.seed)
+                datasets::sample(datasets::load(&spec)?.prompts, self.prompts as usize, self.seed)
             }
             (None, None) => {
                 Err(Error::input("there is no prompt").fix("give a text in quotes, or --dataset NAME").into())

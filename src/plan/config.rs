@@ -10,6 +10,9 @@ use super::said::{Said, line_of};
 use crate::datasets::ListForm;
 use crate::{Error, Result};
 
+/// A list that knows where it and each of its values stand.
+pub type List<T> = Said<Vec<Said<T>>>;
+
 /// A study file. Unknown keys are errors.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -63,9 +66,9 @@ pub struct Generation {
 #[serde(deny_unknown_fields)]
 pub struct Variants {
     /// Subtypes to make.
-    pub subtypes: Option<Vec<Said<String>>>,
+    pub subtypes: Option<List<String>>,
     /// Places to put noise and framing.
-    pub places: Option<Vec<Said<String>>>,
+    pub places: Option<List<String>>,
     /// Strengths by subtype.
     #[serde(default)]
     pub strengths: Strengths,
@@ -84,15 +87,15 @@ pub struct Variants {
 #[serde(deny_unknown_fields)]
 pub struct Strengths {
     /// -10..10 without 0; rude to polite.
-    pub politeness: Option<Vec<Said<f64>>>,
+    pub politeness: Option<List<f64>>,
     /// Spaces added.
-    pub spacing: Option<Vec<Said<f64>>>,
+    pub spacing: Option<List<f64>>,
     /// Marks added.
-    pub punctuation: Option<Vec<Said<f64>>>,
+    pub punctuation: Option<List<f64>>,
     /// Percent of letters.
-    pub casing: Option<Vec<Said<f64>>>,
+    pub casing: Option<List<f64>>,
     /// Multiple of the prompt's word count.
-    pub length: Option<Vec<Said<f64>>>,
+    pub length: Option<List<f64>>,
 }
 
 /// `[measure]`.
@@ -171,6 +174,11 @@ pub fn read(path: &Path) -> Result<Config> {
     let beside = |p: &mut PathBuf| *p = folder.join(&*p);
     config.variants.paraphrases.iter_mut().for_each(|p| beside(&mut p.value));
     config.dataset.iter_mut().filter_map(|d| d.path.as_mut()).for_each(|p| beside(&mut p.value));
+    if let Some(encoder) = &mut config.measure.encoder
+        && !["minilm", "none"].contains(&encoder.value.as_str())
+    {
+        encoder.value = folder.join(&encoder.value).to_string_lossy().into_owned();
+    }
     for model in &mut config.model {
         if model.path.value != "demo" {
             model.path.value = folder.join(&model.path.value).to_string_lossy().into_owned();
@@ -188,6 +196,9 @@ pub fn parse(text: &str, file: &Path) -> Result<Config> {
         let what =
             e.message().replace("expected i64", "expected a whole number").replace("expected f64", "expected a number");
         let mut error = Error::input(format!("{} is not a study file: {what}", file.display())).file(file);
+        if what.contains("expected a sequence") {
+            error = error.fix("models and data sets are lists: write [[model]] and [[dataset]]");
+        }
         if let Some(span) = e.span() {
             error = error.line(line_of(text, span.start));
             let line = text[..span.start].rfind('\n').map_or(0, |i| i + 1);
@@ -220,16 +231,15 @@ impl Config {
         each_said!(self, |s| s.locate(file, text), [variants.built_in]);
         each_said!(self, |s| s.locate(file, text), [variants.paraphrases]);
         each_said!(self, |s| s.locate(file, text), [store.activations]);
-        for list in [&mut self.variants.subtypes, &mut self.variants.places] {
-            list.iter_mut().flatten().for_each(|s| s.locate(file, text));
+        for list in [&mut self.variants.subtypes, &mut self.variants.places].into_iter().flatten() {
+            list.locate(file, text);
+            list.value.iter_mut().for_each(|s| s.locate(file, text));
         }
-        let strengths = &mut self.variants.strengths;
-        for list in
-            [&mut strengths.politeness, &mut strengths.spacing, &mut strengths.punctuation, &mut strengths.casing]
-        {
-            list.iter_mut().flatten().for_each(|s| s.locate(file, text));
+        let Strengths { politeness, spacing, punctuation, casing, length } = &mut self.variants.strengths;
+        for list in [politeness, spacing, punctuation, casing, length].into_iter().flatten() {
+            list.locate(file, text);
+            list.value.iter_mut().for_each(|s| s.locate(file, text));
         }
-        strengths.length.iter_mut().flatten().for_each(|s| s.locate(file, text));
         for model in &mut self.model {
             model.path.locate(file, text);
             each_said!(model, |s| s.locate(file, text), [name]);

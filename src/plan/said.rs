@@ -2,6 +2,7 @@
 //!
 //! In: TOML text or a flag. Out: the value, and the place that an error message names.
 
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -67,24 +68,27 @@ impl<T> Said<T> {
         })
     }
 
+    /// The key becomes the setting's; a file that the error names already (a data file, say) stays.
     fn place_in(&self, key: &str, error: InputError) -> InputError {
         match &self.place {
-            Place::Offset(_) => error.key(key),
-            Place::Line(file, line) => error.key(key).file(file).line(*line),
+            Place::Line(file, line) if error.file.is_none() => error.key(key).file(file).line(*line),
+            Place::Line(..) | Place::Offset(_) => error.key(key),
             Place::Flag(flag) => error.key(flag.clone()),
         }
     }
 }
 
 impl Said<i64> {
-    /// The number, which must be at least `least`.
+    /// The number, which must lie in `range`.
     ///
     /// # Errors
-    /// It is less, or negative.
-    pub fn whole(&self, key: &str, least: i64) -> crate::Result<usize> {
-        usize::try_from(self.value).ok().filter(|_| self.value >= least).ok_or_else(|| {
+    /// It does not.
+    pub fn whole(&self, key: &str, range: RangeInclusive<i64>) -> crate::Result<usize> {
+        usize::try_from(self.value).ok().filter(|_| range.contains(&self.value)).ok_or_else(|| {
             let error = self.wrong(key, format!("{key} = {} is impossible", self.value));
-            error.expected(format!("a whole number of at least {least}")).into()
+            let (least, most) = range.into_inner();
+            let upper = if most == i64::MAX { String::new() } else { format!(" and at most {most}") };
+            error.expected(format!("a whole number of at least {least}{upper}")).into()
         })
     }
 }

@@ -26,7 +26,7 @@ pub fn settle(config: Config) -> Result<Study> {
         Some(name) => config.over(preset(&name)?),
         None => config,
     };
-    let seed = config.seed.as_ref().map_or(Ok(0), |s| s.whole("seed", 0))? as u64;
+    let seed = config.seed.as_ref().map_or(Ok(0), |s| s.whole("seed", 0..=i64::MAX))? as u64;
     let generation = generation(&config.generation)?;
     let paraphrases = config.variants.paraphrases.as_ref();
     let own = paraphrases.map(|p| variants::read_paraphrases(&p.value)).transpose()?.unwrap_or_default();
@@ -41,13 +41,13 @@ pub fn settle(config: Config) -> Result<Study> {
     };
     let (datasets, prompts) = sources::datasets(&config, seed)?;
     let variants = make_variants(&prompts, grid.as_ref(), &own, seed)?;
-    let (models, model_paths) = sources::models(&config.model, &generation)?;
+    let (models, model_paths) = sources::models(&config)?;
     let scorer = sources::scorer(&config.measure)?;
     let bertscore = scorer.as_ref().map(|s| s.signature().to_string());
     let (validity, threshold) = validity(&config.variants, bertscore.as_deref())?;
     let activation_layers =
         config.store.activations.as_ref().map(|said| sources::layers(said, &models)).transpose()?.flatten();
-    let planned = counts(&prompts, &variants, models.len() * generation.repeats);
+    let planned = counts(&prompts, &variants, models.len().saturating_mul(generation.repeats));
     let plan = Plan {
         schema_version: SCHEMA_VERSION,
         seed,
@@ -69,6 +69,15 @@ pub fn settle(config: Config) -> Result<Study> {
         activation_layers,
         planned,
     };
+    if plan.variants.grid.is_none()
+        && variants.iter().flatten().flatten().all(|v| v.is_baseline)
+        && let Some(paraphrases) = paraphrases
+    {
+        let error = paraphrases
+            .wrong("variants.paraphrases", "no variants are left: the paraphrases belong to no sampled prompt");
+        let ids: Vec<&str> = prompts.iter().flatten().map(|p| p.prompt_id.as_str()).take(5).collect();
+        return Err(error.expected(format!("prompt_id of a sampled prompt: {}, ...", ids.join(", "))).into());
+    }
     let notes = notes(&plan, &prompts, &own);
     Ok(Study { plan, prompts, variants, model_paths, scorer, notes })
 }
@@ -82,57 +91,59 @@ fn generation(said: &config::Generation) -> Result<GenerationPlan> {
         Some(s) => Ok(s.value),
         None => Ok(default),
     };
-    let count = |said: &Option<Said<i64>>, key: &str, default, least| {
-        said.as_ref().map_or(Ok(default), |s| s.whole(key, least))
+    let count = |said: &Option<Said<i64>>, key: &str, default, range| {
+        said.as_ref().map_or(Ok(default), |s| s.whole(key, range))
     };
     Ok(GenerationPlan {
-        max_new_tokens: count(&said.max_new_tokens, "generation.max_new_tokens", MAX_NEW_TOKENS, 1)?,
+        max_new_tokens: count(&said.max_new_tokens, "generation.max_new_tokens", MAX_NEW_TOKENS, 1..=1_000_000)?,
         temperature: number(&said.temperature, "generation.temperature", 0.0, "a number from 0 to 100", |t| {
             (0.0..=100.0).contains(&t)
         })?,
         top_p: number(&said.top_p, "generation.top_p", 1.0, "a number above 0 and up to 1", |p| p > 0.0 && p <= 1.0)?,
-        seed: count(&said.seed, "generation.seed", 0, 0)? as u64,
+        seed: count(&said.seed, "generation.seed", 0, 0..=i64::MAX)? as u64,
         system_prompt: said.system_prompt.as_ref().map(|s| s.value.clone()),
-        repeats: count(&said.repeats, "generation.repeats", 1, 1)?,
+        repeats: count(&said.repeats, "generation.repeats", 1, 1..=10_000)?,
     })
 }
 
 fn grid(said: &config::Variants) -> Result<Grid> {
     let paper = Grid::paper();
-    let places = match &said.places {
-        Some(places) => {
-            places.iter().map(|p| p.check("variants.places", Place::parse(&p.value))).collect::<Result<_>>()?
-        }
-        None => paper.places().to_vec(),
-    };
+    let mut places = paper.places().to_vec();
+    if let Some(list) = &said.places {
+        let place = |p: &Said<String>| p.check("variants.places", Place::parse(&p.value));
+        places = list.value.iter().map(place).collect::<Result<_>>()?;
+        list.check("variants.places", Grid::new(paper.levels().clone(), places.clone()))?;
+    }
     let mut levels = paper.levels().clone();
     let strengths = &said.strengths;
-    for (subtype, values) in [
+    for (subtype, list) in [
         (Subtype::Politeness, &strengths.politeness),
         (Subtype::Spacing, &strengths.spacing),
         (Subtype::Punctuation, &strengths.punctuation),
         (Subtype::Casing, &strengths.casing),
         (Subtype::Length, &strengths.length),
     ] {
-        let Some(values) = values else { continue };
+        let Some(list) = list else { continue };
         let key = format!("variants.strengths.{}", subtype.as_str());
-        for value in values {
-            // Each by itself first, so that the message can name its line.
-            let alone = BTreeMap::from([(subtype, vec![Level::from(value.value)])]);
-            value.check(&key, Grid::new(alone, Place::ALL.to_vec()))?;
+        let alone = |levels| Grid::new(BTreeMap::from([(subtype, levels)]), Place::ALL.to_vec());
+        // Each by itself first, so that the message can name its line.
+        for value in &list.value {
+            value.check(&key, alone(vec![Level::from(value.value)]))?;
         }
-        levels.insert(subtype, values.iter().map(|v| Level::from(v.value)).collect());
+        let chosen: Vec<Level> = list.value.iter().map(|v| Level::from(v.value)).collect();
+        list.check(&key, alone(chosen.clone()))?;
+        levels.insert(subtype, chosen);
     }
-    if let Some(subtypes) = &said.subtypes {
+    if let Some(list) = &said.subtypes {
         let parse = |s: &Said<String>| s.check("variants.subtypes", Subtype::parse(&s.value));
-        let chosen = subtypes.iter().map(parse).collect::<Result<Vec<_>>>()?;
+        let chosen = list.value.iter().map(parse).collect::<Result<Vec<_>>>()?;
+        if chosen.is_empty() {
+            let error = list.wrong("variants.subtypes", "the grid holds no variants");
+            return Err(error.expected(Subtype::ALL.map(Subtype::as_str).join(", ")).into());
+        }
         levels.retain(|subtype, _| chosen.contains(subtype));
     }
-    let grid = Grid::new(levels, places)?;
-    if grid.is_empty() {
-        return Err(Error::input("the grid holds no variants").fix("name at least one subtype").into());
-    }
-    Ok(grid)
+    Grid::new(levels, places)
 }
 
 /// The validity rule's name and its threshold.
@@ -206,6 +217,6 @@ fn counts(prompts: &[Vec<Prompt>], variants: &[Vec<Vec<Variant>>], asked: usize)
         prompts: prompts.iter().map(Vec::len).sum(),
         variants: all().count(),
         wordings,
-        generations: wordings * asked,
+        generations: wordings.saturating_mul(asked),
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::config::{self, Config, Layers};
-use super::{DatasetPlan, GenerationPlan, ModelPlan, Said};
+use super::{DatasetPlan, ModelPlan, Said};
 use crate::datasets::{self, Origin, Prompt};
 use crate::measure::bertscore::BertScorer;
 use crate::model::{self, Model};
@@ -41,12 +41,19 @@ pub fn datasets(config: &Config, seed: u64) -> Result<(Vec<DatasetPlan>, Vec<Vec
             return Err(error.fix("give each a name of its own").into());
         }
         let n = match entry.prompts.as_ref().or(config.prompts.as_ref()) {
-            Some(said) => said.whole("prompts", 1)?,
+            Some(said) => said.whole("prompts", 1..=i64::from(i32::MAX))?,
             None => PROMPTS as usize,
         };
-        let loaded = datasets::load(&spec(entry))?;
+        let loaded = match &entry.path {
+            Some(path) => path.check("dataset.path", datasets::load(&spec(entry)))?,
+            None => entry.name.check("dataset.name", datasets::load(&spec(entry)))?,
+        };
         let rows = loaded.prompts.len();
-        let sampled = datasets::sample(loaded.prompts, n, seed)?;
+        let sampled = datasets::sample(loaded.prompts, n, seed);
+        let sampled = match entry.prompts.as_ref().or(config.prompts.as_ref()) {
+            Some(said) => said.check("prompts", sampled)?,
+            None => sampled?,
+        };
         let (source, sha256, layout) = match loaded.origin {
             Origin::Starter { sha256 } => (STARTER.to_string(), sha256, None),
             Origin::File { path, sha256, layout } => (file_name(&path), sha256, Some(layout)),
@@ -85,7 +92,8 @@ fn spec(entry: &config::Dataset) -> datasets::Spec {
 ///
 /// # Errors
 /// None is given, a name stands twice, or a file is not a model that can run.
-pub fn models(entries: &[config::Model], generation: &GenerationPlan) -> Result<(Vec<ModelPlan>, Vec<PathBuf>)> {
+pub fn models(config: &Config) -> Result<(Vec<ModelPlan>, Vec<PathBuf>)> {
+    let entries = &config.model;
     if entries.is_empty() {
         return Err(Error::input("no model is given")
             .expected("the path of a GGUF file, or demo")
@@ -109,10 +117,14 @@ pub fn models(entries: &[config::Model], generation: &GenerationPlan) -> Result<
             return Err(error.fix("give each [[model]] a name of its own").into());
         }
         let info = Model::inspect(&name, &path)?;
-        if generation.max_new_tokens >= info.context {
-            return Err(Error::input(format!("{} new tokens do not fit model {name}", generation.max_new_tokens))
-                .key("generation.max_new_tokens")
-                .expected(format!("less than its context of {} tokens, which the prompt takes part of", info.context))
+        if let Some(said) = &config.generation.max_new_tokens
+            && usize::try_from(said.value).is_ok_and(|n| n >= info.context)
+        {
+            let error =
+                said.wrong("generation.max_new_tokens", format!("{} new tokens do not fit model {name}", said.value));
+            let context = info.context;
+            return Err(error
+                .expected(format!("less than its context of {context} tokens, which the prompt takes part of"))
                 .into());
         }
         plans.push(ModelPlan {
@@ -140,7 +152,7 @@ pub fn models(entries: &[config::Model], generation: &GenerationPlan) -> Result<
 /// # Errors
 /// The encoder is not there or broken, or the layer is impossible.
 pub fn scorer(said: &config::Measure) -> Result<Option<BertScorer>> {
-    let layer = said.layer.as_ref().map(|s| s.whole("measure.layer", 1)).transpose()?;
+    let layer = said.layer.as_ref().map(|s| s.whole("measure.layer", 1..=1000)).transpose()?;
     let dir = match said.encoder.as_ref().map(|s| (s, s.value.as_str())) {
         Some((_, "none")) => return Ok(None),
         None | Some((_, "minilm")) => model::cache_dir::demo_encoder()?,
@@ -151,7 +163,12 @@ pub fn scorer(said: &config::Measure) -> Result<Option<BertScorer>> {
         }
         Some((_, dir)) => PathBuf::from(dir),
     };
-    BertScorer::load(&dir, layer).map(Some)
+    let loaded = BertScorer::load(&dir, layer);
+    match (&said.layer, &said.encoder) {
+        (Some(layer), _) => layer.check("measure.layer", loaded).map(Some),
+        (None, Some(encoder)) => encoder.check("measure.encoder", loaded).map(Some),
+        (None, None) => loaded.map(Some),
+    }
 }
 
 /// Layers whose vectors are kept; None for all.
@@ -186,9 +203,9 @@ fn file_name(path: &Path) -> String {
 /// A name that is safe as a folder's name and in SQL text.
 fn slug(said: &Said<String>, key: &str) -> Result<String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-    if said.value.is_empty() || !said.value.chars().all(fits) || said.value.starts_with('.') {
+    if said.value.is_empty() || said.value.len() > 100 || !said.value.chars().all(fits) || said.value.starts_with('.') {
         let error = said.wrong(key, format!("\"{}\" can't be a name", said.value));
-        return Err(error.expected("letters, digits, `.`, `_` and `-`, not starting with `.`").into());
+        return Err(error.expected("at most 100 letters, digits, `.`, `_` and `-`, not starting with `.`").into());
     }
     Ok(said.value.clone())
 }

@@ -17,7 +17,8 @@ pub use timing::Timing;
 use crate::backend::local::Local;
 use crate::model::Model;
 use crate::plan::{Plan, Study};
-use crate::store::manifest::Manifest;
+use crate::store::manifest::{Manifest, check_parts};
+use crate::store::part;
 use crate::store::rows::{Cell, Rows};
 use crate::store::run_dir::RunDir;
 use crate::variants::{ValidityRule, Variant, apply_validity};
@@ -57,12 +58,13 @@ pub enum Outcome {
 pub fn run(study: &Study, out: &Path, execution: Execution, progress: &dyn Progress) -> Result<Outcome> {
     let dir = RunDir::open(out, &study.plan.to_json()?)?;
     if dir.is_complete() {
-        return Ok(Outcome::AlreadyComplete { failed_rows: Manifest::read(&dir)?.failed_rows });
+        check_parts(dir.path())?;
+        return Ok(Outcome::AlreadyComplete { failed_rows: Manifest::read(dir.path())?.failed_rows });
     }
     let clock = Instant::now();
     let mut timing = Timing::default();
     let host = gethostname::gethostname().to_string_lossy().into_owned();
-    write_shared_tables(study, &dir, progress)?;
+    write_shared_tables(study, &dir, execution.stop, progress)?;
     timing.check_seconds = clock.elapsed().as_secs_f64();
     for (model, path) in study.plan.models.iter().zip(&study.model_paths) {
         let todo = todo(study, &dir, &model.name);
@@ -105,6 +107,13 @@ pub fn run(study: &Study, out: &Path, execution: Execution, progress: &dyn Progr
     }
     timing.wall_seconds = clock.elapsed().as_secs_f64();
     let manifest = Manifest::of(&dir, now())?;
+    let generations = manifest.rows.get("generations").copied().unwrap_or(0);
+    if generations != study.plan.planned.generations as u64 {
+        let planned = study.plan.planned.generations;
+        return Err(Error::table("generations")(format!(
+            "{generations} rows for {planned} planned; it is not complete"
+        )));
+    }
     manifest.write(&dir)?;
     Ok(Outcome::Completed { failed_rows: manifest.failed_rows, timing })
 }
@@ -129,14 +138,14 @@ fn wordings(study: &Study, dataset: usize, prompt: usize) -> usize {
 }
 
 /// Writes prompts, variants and models where they are not there yet.
-fn write_shared_tables(study: &Study, dir: &RunDir, progress: &dyn Progress) -> Result<()> {
-    let missing = |name: &str| !dir.path().join(format!("{name}.parquet")).exists();
+fn write_shared_tables(study: &Study, dir: &RunDir, stop: &AtomicBool, progress: &dyn Progress) -> Result<()> {
+    let missing = |name: &str| part::beside(&dir.path().join(format!("{name}.parquet")), name, dir.run_id()).is_none();
     if missing("prompts") {
         dir.write_table(prompts(study)?)?;
     }
     if missing("variants") {
         progress.say("checking the variants");
-        dir.write_table(variants(study)?)?;
+        dir.write_table(variants(study, stop)?)?;
     }
     if missing("models") {
         dir.write_table(models(&study.plan)?)?;
@@ -160,10 +169,20 @@ fn prompts(study: &Study) -> Result<Rows> {
     Ok(rows)
 }
 
-fn variants(study: &Study) -> Result<Rows> {
+fn variants(study: &Study, stop: &AtomicBool) -> Result<Rows> {
     let mut all: Vec<Variant> = study.variants.iter().flatten().flatten().cloned().collect();
     if let Some(scorer) = &study.scorer {
-        let f1 = |pairs: &[(&str, &str)]| Ok(scorer.score(pairs)?.iter().map(|s| s.f1).collect());
+        let f1 = |pairs: &[(&str, &str)]| {
+            let mut scores = Vec::with_capacity(pairs.len());
+            // In pieces, so that a request to stop is heard.
+            for piece in pairs.chunks(256) {
+                if stop.load(Ordering::Relaxed) {
+                    return Err(Error::Interrupted);
+                }
+                scores.extend(scorer.score(piece)?.iter().map(|s| s.f1));
+            }
+            Ok(scores)
+        };
         let rule = match study.plan.variants.threshold {
             Some(threshold) => ValidityRule::RewritesAndOwn { threshold },
             None => ValidityRule::None,

@@ -3,11 +3,12 @@
 //! In: a finished run directory. Out: manifest.json with counts, failed rows and the checksum of every part.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::run_dir::{RunDir, read_json};
-use super::schema::{SCHEMA_VERSION, TABLES};
+use super::schema::{SCHEMA_VERSION, TABLES, Table};
 use super::{files, part};
 use crate::{Error, Result, hash};
 
@@ -32,8 +33,17 @@ pub struct Manifest {
     pub rows: BTreeMap<String, u64>,
     /// Rows of `generations` that hold an error.
     pub failed_rows: u64,
-    /// SHA-256 of every raw Parquet file, by path within the run.
-    pub parts: BTreeMap<String, String>,
+    /// Every raw Parquet file, by path within the run.
+    pub parts: BTreeMap<String, Part>,
+}
+
+/// One raw Parquet file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// Its size.
+    pub bytes: u64,
+    /// SHA-256 of its bytes.
+    pub sha256: String,
 }
 
 impl Manifest {
@@ -48,18 +58,16 @@ impl Manifest {
         let mut parts = BTreeMap::new();
         let mut failed_rows = 0;
         for table in TABLES {
-            let place =
-                run.path().join(if table.partitioned { table.name.into() } else { format!("{}.parquet", table.name) });
-            let found = if place.is_dir() { files::files_below(&place)? } else { vec![place] };
             let mut count = 0;
-            for file in found.iter().filter(|f| f.is_file()) {
+            for file in &raw_files(run.path(), table)? {
                 let summary = part::summary(table, file)?;
                 count += summary.rows;
                 failed_rows += summary.failed;
                 hosts.extend(summary.host);
                 started = [started, summary.started].into_iter().flatten().min();
                 let name = file.strip_prefix(run.path()).unwrap_or(file).to_string_lossy().into_owned();
-                parts.insert(name, hash::of_file(file)?);
+                let bytes = file.metadata().map_err(Error::io("read", file))?.len();
+                parts.insert(name, Part { bytes, sha256: hash::of_file(file)? });
             }
             rows.insert(table.name.to_string(), count);
         }
@@ -81,8 +89,8 @@ impl Manifest {
     ///
     /// # Errors
     /// It can't be read or is damaged.
-    pub fn read(run: &RunDir) -> Result<Manifest> {
-        let path = run.path().join("manifest.json");
+    pub fn read(run: &Path) -> Result<Manifest> {
+        let path = run.join("manifest.json");
         serde_json::from_value(read_json(&path)?)
             .map_err(|e| Error::input(format!("{} is damaged: {e}", path.display())).file(&path).into())
     }
@@ -94,4 +102,46 @@ impl Manifest {
     pub fn write(&self, run: &RunDir) -> Result<()> {
         files::write_json(&run.path().join("manifest.json"), self)
     }
+}
+
+/// The Parquet files of a raw table that are there.
+fn raw_files(run: &Path, table: &Table) -> Result<Vec<PathBuf>> {
+    let place = run.join(if table.partitioned { table.name.to_string() } else { format!("{}.parquet", table.name) });
+    let mut found = if place.is_dir() { files::files_below(&place)? } else { vec![place] };
+    found.retain(|f| f.is_file() && f.extension().is_some_and(|e| e == "parquet"));
+    Ok(found)
+}
+
+/// Compares the raw files of a complete run with its manifest, by name and size; does nothing for a run without one.
+///
+/// # Errors
+/// A file is missing, is of another size, or is not of the run: the message names it and says what to do.
+pub fn check_parts(run: &Path) -> Result<()> {
+    if !run.join("manifest.json").exists() {
+        return Ok(());
+    }
+    let manifest = Manifest::read(run)?;
+    let damaged = |file: &Path, what: &str| {
+        let error = Error::input(format!("the run is damaged: {} {what}", file.display())).file(file);
+        Err(error
+            .fix("delete that file, if it is there, and manifest.json; the command that made the run makes it again")
+            .into())
+    };
+    for (name, part) in &manifest.parts {
+        let file = run.join(name);
+        match file.metadata() {
+            Ok(there) if there.len() == part.bytes => {}
+            Ok(there) => return damaged(&file, &format!("has {} bytes, not {}", there.len(), part.bytes)),
+            Err(_) => return damaged(&file, "is missing"),
+        }
+    }
+    for table in TABLES {
+        for file in raw_files(run, table)? {
+            let name = file.strip_prefix(run).unwrap_or(&file).to_string_lossy().into_owned();
+            if !manifest.parts.contains_key(&name) {
+                return damaged(&file, "is not of this run");
+            }
+        }
+    }
+    Ok(())
 }

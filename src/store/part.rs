@@ -22,6 +22,11 @@ use crate::{Error, Result};
 /// Row groups hold at most this many bytes, so that a reader with one group in memory stays small.
 const ROW_GROUP_BYTES: usize = 64 << 20;
 
+/// Keys of a part's metadata.
+const RUN_ID: &str = "sago.run_id";
+const TABLE: &str = "sago.table";
+const BESIDE: &str = "sago.beside";
+
 /// Where the part of one prompt lies: `RUN/TABLE/model=M/dataset=D/part-00003.parquet`.
 ///
 /// Parts are numbered by the prompt's place in the sampled data set, so that the same work always has the same name.
@@ -37,9 +42,17 @@ pub fn path(run: &Path, table: &str, model: &str, dataset: &str, number: usize) 
 /// # Errors
 /// The file can't be written, or the rows do not fit their table.
 pub fn write(path: &Path, rows: Rows, run_id: &str) -> Result<()> {
+    write_beside(path, rows, run_id, &[])
+}
+
+/// Writes all `rows` as one file that names the tables whose parts of the same unit were written before it.
+///
+/// # Errors
+/// As [`write`].
+pub fn write_beside(path: &Path, rows: Rows, run_id: &str, beside: &[&str]) -> Result<()> {
     let table = rows.table();
     let batch = rows.finish()?;
-    let properties = properties(table, &batch, run_id)?;
+    let properties = properties(table, &batch, run_id, beside)?;
     files::write_atomically(path, |file| {
         let failed = |e: parquet::errors::ParquetError| match e {
             parquet::errors::ParquetError::External(source) => match source.downcast::<std::io::Error>() {
@@ -53,6 +66,15 @@ pub fn write(path: &Path, rows: Rows, run_id: &str) -> Result<()> {
         writer.close().map_err(failed)?;
         Ok(())
     })
+}
+
+/// The tables beside which the part at `path` was written; None where it is not a whole part of this run and table.
+pub fn beside(path: &Path, table: &str, run_id: &str) -> Option<Vec<String>> {
+    let reader = ParquetRecordBatchReaderBuilder::try_new(std::fs::File::open(path).ok()?).ok()?;
+    let metadata = reader.metadata().file_metadata().key_value_metadata()?;
+    let value = |key: &str| metadata.iter().find(|kv| kv.key == key)?.value.clone();
+    let belongs = value(RUN_ID)? == run_id && value(TABLE)? == table;
+    belongs.then(|| value(BESIDE).unwrap_or_default().split_whitespace().map(str::to_string).collect())
 }
 
 /// What a part's footer says, without reading its rows.
@@ -93,7 +115,7 @@ pub fn summary(table: &Table, path: &Path) -> Result<Summary> {
     Ok(summary)
 }
 
-fn properties(table: &Table, batch: &RecordBatch, run_id: &str) -> Result<WriterProperties> {
+fn properties(table: &Table, batch: &RecordBatch, run_id: &str, beside: &[&str]) -> Result<WriterProperties> {
     let bytes_a_row = (batch.get_array_memory_size() / batch.num_rows().max(1)).max(1);
     let level = ZstdLevel::try_new(3).map_err(Error::table(table.name))?;
     let mut properties = WriterProperties::builder()
@@ -102,8 +124,9 @@ fn properties(table: &Table, batch: &RecordBatch, run_id: &str) -> Result<Writer
         .set_max_row_group_row_count(Some((ROW_GROUP_BYTES / bytes_a_row).max(1)))
         .set_key_value_metadata(Some(vec![
             KeyValue::new("sago.schema_version".to_string(), SCHEMA_VERSION.to_string()),
-            KeyValue::new("sago.run_id".to_string(), run_id.to_string()),
-            KeyValue::new("sago.table".to_string(), table.name.to_string()),
+            KeyValue::new(RUN_ID.to_string(), run_id.to_string()),
+            KeyValue::new(TABLE.to_string(), table.name.to_string()),
+            KeyValue::new(BESIDE.to_string(), beside.join(" ")),
         ]));
     for column in table.columns {
         let leaf = match column.kind {

@@ -1,7 +1,7 @@
 //! Run directory: opened once, locked while it is written, resumed where it stopped.
 //!
 //! In: a directory and a plan. Out: a [`RunDir`] that says which units of work are done.
-//! A unit is all wordings of one prompt for one model; its part of `work` is written last and marks it done.
+//! A unit is all wordings of one prompt for one model; its part of `work` is written last, names the others, and marks it done.
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -71,9 +71,11 @@ impl RunDir {
         self.path.join("manifest.json").exists()
     }
 
-    /// Whether the unit with this number is done.
+    /// Whether the unit with this number is done: its part of `work` and all those written before it are whole.
     pub fn is_done(&self, model: &str, dataset: &str, number: usize) -> bool {
-        part::path(&self.path, "work", model, dataset, number).exists()
+        let part = |table: &str| part::path(&self.path, table, model, dataset, number);
+        let Some(others) = part::beside(&part("work"), "work", &self.run_id) else { return false };
+        others.iter().all(|table| part::beside(&part(table), table, &self.run_id).is_some())
     }
 
     /// Writes an unpartitioned table.
@@ -90,9 +92,12 @@ impl RunDir {
     /// # Errors
     /// A file can't be written. The unit is then not done and will be made again.
     pub fn write_unit(&self, model: &str, dataset: &str, number: usize, parts: Vec<Rows>) -> Result<()> {
+        let mut written = Vec::new();
         for rows in parts.into_iter().filter(|rows| !rows.is_empty()) {
-            let path = part::path(&self.path, rows.table().name, model, dataset, number);
-            part::write(&path, rows, &self.run_id)?;
+            let table = rows.table().name;
+            let path = part::path(&self.path, table, model, dataset, number);
+            part::write_beside(&path, rows, &self.run_id, &written)?;
+            written.push(table);
         }
         Ok(())
     }

@@ -95,10 +95,11 @@ fn settings() {
     with(&["--activations", "31"], &["no layer 31", "0 (the embedding output) to 30"]);
     with(&["--preset", "huge"], &["huge", "paper or quick"]);
     with(&["--encoder", "nowhere"], &["nowhere", "minilm"]);
-    with(&["--batch", "0"], &["--batch 0"]);
+    with(&["--batch", "0"], &["--batch", "1..=100000"]);
     refused(&["run", "--dataset", "alpaca"], &["no model is given"]);
     refused(&["run", "--model", "demo"], &["no data set is given"]);
     refused(&["run", "--model", "demo", "--dataset", "alpaca", "-n", "1"], &["--out"]);
+    with(&["--repeats", "9223372036854775807"], &["repeats", "at most 10000"]);
     refused(&["variants", " "], &["empty"]);
     refused(&["variants", "Why?", "--subtypes", "x"], &["found: x", "politeness"]);
 }
@@ -119,6 +120,12 @@ fn study_files() {
         "prompts = 1\n[[model]]\npath = \"demo\"\nname = \"a/b\"\n[[dataset]]\nname = \"alpaca\"\n",
         &["a/b", "line 4"],
     );
+    study("[[model]]\npath = \"demo\"\n[variants]\nplaces = []\n", &["variants.places", "line 4"]);
+    study("[variants.strengths]\nspacing = [5, 5]\n", &["variants.strengths.spacing", "line 2"]);
+    study("model = \"demo\"\n", &["[[model]]", "line 1"]);
+    fs::write(dir.path().join("own.csv"), "prompt_id,text\nnope,x\n").unwrap();
+    let alone = "prompts = 1\n[variants]\nbuilt_in = false\nparaphrases = \"own.csv\"\n[[model]]\npath = \"demo\"\n";
+    study(&format!("{alone}[[dataset]]\nname = \"alpaca\"\n"), &["belong to no sampled prompt", "line 4"]);
     refused(&["run", "nowhere.toml"], &["nowhere.toml"]);
 }
 

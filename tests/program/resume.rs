@@ -55,11 +55,14 @@ fn ten_kills_change_no_row() {
     // Derived tables of less than the whole run, as after a kill between the last unit and the analysis, are not believed.
     let unit = killed.join("generations/model=SmolLM2-135M-Instruct.Q4_1/dataset=alpaca/part-00001.parquet");
     let aside = dir.path().join("aside.parquet");
+    let manifest = std::fs::read(killed.join("manifest.json")).unwrap();
+    std::fs::remove_file(killed.join("manifest.json")).unwrap();
     std::fs::rename(&unit, &aside).unwrap();
     let partial = output(&["analyze", &path]);
     assert!(partial.status.code().is_some_and(|c| c == 0 || c == 3), "{}", text(&partial.stderr));
     std::fs::rename(&aside, &unit).unwrap();
-    let sgs = "select axis, sgs, n_prompts from sgs_model order by axis, sgs";
+    std::fs::write(killed.join("manifest.json"), manifest).unwrap();
+    let sgs = "select axis, round(sgs, 12) as sgs, n_prompts from sgs_model order by axis";
     assert_eq!(rows(&killed, sgs), rows(&calm, sgs));
 
     let again = output(&arguments(&path).into_iter().filter(|a| *a != "--quiet").collect::<Vec<_>>());
@@ -70,4 +73,36 @@ fn ten_kills_change_no_row() {
     let refused = output(&other);
     assert_eq!(refused.status.code(), Some(2));
     assert!(text(&refused.stderr).contains("seed: 0 there, 5 now"), "{}", text(&refused.stderr));
+}
+
+/// A part that is missing or damaged is found, said, and made again.
+#[test]
+fn damaged_runs_are_named_and_mended() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("run");
+    let path = run.to_string_lossy().into_owned();
+    let job =
+        ["run", "--model", "demo", "--dataset", "alpaca", "-n", "1", "--subtypes", "form", "--max-new-tokens", "3"];
+    let again = || output(&[&job[..], &["--encoder", "none", "--quiet", "--out", &path]].concat());
+    assert!(again().status.success());
+    let generations = "select count(*) as n from generations";
+    let before = rows(&run, generations);
+    let part = run.join("generations/model=SmolLM2-135M-Instruct.Q4_1/dataset=alpaca/part-00000.parquet");
+    for damage in [None, Some(0), Some(500)] {
+        match damage {
+            None => std::fs::remove_file(&part).unwrap(),
+            Some(bytes) => std::fs::File::options().write(true).open(&part).unwrap().set_len(bytes).unwrap(),
+        }
+        for refused in [again(), output(&["analyze", &path])] {
+            assert_eq!(refused.status.code(), Some(2));
+            let message = text(&refused.stderr);
+            assert!(message.contains("part-00000.parquet") && message.contains("manifest.json"), "{message}");
+        }
+        std::fs::remove_file(run.join("manifest.json")).unwrap();
+        assert_eq!(again().status.code(), Some(0));
+        assert_eq!(rows(&run, generations), before);
+    }
+    let stray = part.with_file_name("part-00007.parquet");
+    std::fs::copy(&part, &stray).unwrap();
+    assert!(text(&again().stderr).contains("part-00007.parquet"));
 }
