@@ -116,8 +116,9 @@ impl Analysis {
             let path = derived(run, model);
             let (ctx, copy, target, from) = (session.context().clone(), model.clone(), path.clone(), origin.clone());
             let rows = session
-                .wait(async move { materialize::write(plan(&ctx, &copy.sql).await?, &copy, &from, &target).await })?
-                .map_err(|e| of_model(model, e))?;
+                .wait(async move { materialize::write(plan(&ctx, &copy.sql).await?, &copy, &from, &target).await })
+                .flatten()
+                .map_err(|e| of_model(model, session.blame(e)))?;
             session.register_file(&model.name, &path)?;
             written.push(Materialized { name: model.name.clone(), rows, seconds: start.elapsed().as_secs_f64() });
         }
@@ -133,9 +134,9 @@ impl Analysis {
         let origin = self.origin(run)?;
         for model in self.graph(run)?.models() {
             let path = derived(run, model);
-            if model.contract.kind == Kind::Table && origin.made(&path) {
-                session.register_file(&model.name, &path)?;
-            } else {
+            // A file that can't be opened is as good as none: what is derived can be computed anew.
+            let kept = model.contract.kind == Kind::Table && origin.made(&path);
+            if !kept || session.register_file(&model.name, &path).is_err() {
                 register_view(&session, model)?;
             }
         }

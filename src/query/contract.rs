@@ -55,6 +55,9 @@ pub struct Column {
     pub min: Option<f64>,
     /// Greatest value.
     pub max: Option<f64>,
+    /// Whether NaN and the infinities are ruled out; NULL is not.
+    #[serde(default)]
+    pub finite: bool,
     /// The only values that may stand here.
     pub one_of: Option<Vec<String>>,
     /// `table.column` in which every value must be found.
@@ -149,6 +152,10 @@ fn promises(name: &str, contract: &Contract) -> Vec<(String, String)> {
         if is.not_null {
             all.push((format!("{column} is not null"), failing(format!("{c} is null"))));
         }
+        if is.finite {
+            let greatest = f64::MAX;
+            all.push((format!("{column} is finite"), failing(format!("isnan({c}) or abs({c}) > {greatest:e}"))));
+        }
         // NaN sorts above every number in SQL, so it has to be asked for by name.
         if let Some(min) = is.min {
             all.push((format!("{column} is at least {min}"), failing(format!("{c} < {min:?} or isnan({c})"))));
@@ -185,9 +192,14 @@ fn quoted(name: &str) -> String {
 mod tests {
     use super::*;
 
+    fn named(session: &Session, name: &str, rows: &str) {
+        let batches = session.query(rows).unwrap();
+        session.register_batches(name, batches[0].schema(), batches).unwrap();
+    }
+
     fn violations(rows: &str, contract: &str) -> Vec<String> {
         let session = Session::new(Some(2)).unwrap();
-        session.query(&format!("create view t as {rows}")).unwrap();
+        named(&session, "t", rows);
         let contract = Contract::parse("t", contract).unwrap();
         check(&session, "t", &contract).unwrap().iter().map(Violation::to_string).collect()
     }
@@ -220,6 +232,20 @@ mod tests {
     }
 
     #[test]
+    fn a_figure_that_is_no_number_breaks_the_contracts_of_the_deltas_on() {
+        let rows = "select x from (values (1.0), (null), ('NaN'::double), ('-inf'::double), ('inf'::double)) as t (x)";
+        let found = violations(rows, "[columns.x]\ndoc = \"x\"\nfinite = true");
+        assert_eq!(found, ["t: x is finite does not hold in 3 rows"]);
+        for source in crate::query::built_in() {
+            let contract = Contract::parse(&source.name, &source.contract).unwrap();
+            for (name, column) in &contract.columns {
+                let figure = ["delta", "s", "sgs", "sgs_macro"].contains(&name.as_str());
+                assert!(!figure || column.finite, "{}.{name}", source.name);
+            }
+        }
+    }
+
+    #[test]
     fn columns_are_listed_in_full() {
         let found = violations("select 1 as a, 2 as b", "[columns.a]\ndoc = \"a\"\n[columns.c]\ndoc = \"c\"");
         assert_eq!(
@@ -232,8 +258,8 @@ mod tests {
     fn a_relationship_is_looked_up() {
         let contract = "[columns.a]\ndoc = \"a\"\nreferences = \"axes.axis\"";
         let session = Session::new(Some(1)).unwrap();
-        session.query("create view axes as select 'cos' as axis").unwrap();
-        session.query("create view t as select 'cos' as a union all select 'cosine'").unwrap();
+        named(&session, "axes", "select 'cos' as axis");
+        named(&session, "t", "select 'cos' as a union all select 'cosine'");
         let found = check(&session, "t", &Contract::parse("t", contract).unwrap()).unwrap();
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].rows, 1);

@@ -18,6 +18,7 @@ use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
 use datafusion::prelude::SessionContext;
 
+use super::{damage, text_files};
 use crate::{Error, Result};
 
 const ENDINGS: [&str; 6] = ["parquet", "csv", "tsv", "json", "jsonl", "ndjson"];
@@ -50,20 +51,32 @@ pub(super) async fn open(ctx: &SessionContext, path: &Path) -> Result<Arc<dyn Ta
     if file.metadata().map_err(Error::io("open", path))?.is_dir() {
         return Err(Error::input(format!("{} is a folder, not a file", path.display())).into());
     }
+    let by_line = !starts_as_array(&mut file).map_err(Error::io("read", path))?;
     let format: Arc<dyn FileFormat> = match ending {
-        "parquet" => Arc::new(ParquetFormat::default().with_force_view_types(false)),
+        "parquet" => {
+            damage::footer(path).map_err(|found| damage::damaged(path, found, damage::ELSEWHERE))?;
+            Arc::new(ParquetFormat::default().with_force_view_types(false))
+        }
         "csv" | "tsv" => {
             let delimiter = if ending == "csv" { b',' } else { b'\t' };
+            text_files::check_delimited(path, delimiter)?;
             let format = CsvFormat::default().with_has_header(true).with_delimiter(delimiter);
             Arc::new(format.with_newlines_in_values(true).with_schema_infer_max_rec(usize::MAX))
         }
         _ => {
-            let by_line = !starts_as_array(&mut file).map_err(Error::io("read", path))?;
             let format = JsonFormat::default().with_newline_delimited(by_line);
             Arc::new(format.with_schema_infer_max_rec(usize::MAX))
         }
     };
     let unreadable = |e: datafusion::error::DataFusionError| -> Error {
+        let placed = match ending {
+            "json" | "jsonl" | "ndjson" if by_line => text_files::fault_of_lines(path),
+            "json" | "jsonl" | "ndjson" => text_files::fault_of_array(path),
+            _ => None,
+        };
+        if let Some(placed) = placed {
+            return placed;
+        }
         Error::input(format!("{} can't be read as {ending}", path.display())).found(e.strip_backtrace()).into()
     };
     let url = location(path, false)?;

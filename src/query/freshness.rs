@@ -3,12 +3,11 @@
 //! In: a run directory and models. Out: a fingerprint that every derived file carries in its metadata.
 //! A file with another fingerprint (a killed run that went on, a newer program) is not read: its model is computed anew.
 
-use std::fs::File;
 use std::path::Path;
 
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::metadata::KeyValue;
 
+use super::damage;
 use super::models::Source;
 use crate::store::files::files_below;
 use crate::store::schema::{SCHEMA_VERSION, TABLES};
@@ -60,7 +59,7 @@ impl Origin {
     /// Whether `file` is there and was derived from just this.
     pub(super) fn made(&self, file: &Path) -> bool {
         let metadata = || {
-            let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(file).ok()?).ok()?;
+            let reader = damage::footer(file).ok()?;
             let all = reader.metadata().file_metadata().key_value_metadata()?.clone();
             all.into_iter().find(|kv| kv.key == INPUTS)?.value
         };

@@ -8,6 +8,8 @@
 mod analysis;
 mod cell;
 mod contract;
+mod damage;
+mod depth;
 mod files;
 mod freshness;
 pub mod functions;
@@ -18,6 +20,7 @@ mod print;
 mod raw;
 mod session;
 mod summary;
+mod text_files;
 
 pub use analysis::{Analysis, Materialized, analyze, is_analyzed};
 pub use contract::{Column, Contract, Kind, Violation, check_contracts};

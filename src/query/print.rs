@@ -3,6 +3,7 @@
 //! In: record batches and a format. Out: a table for people, or CSV, JSON, NDJSON or Markdown.
 //! A broken pipe is an [`Error::Io`] of that kind; the command line takes it as success.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::str::FromStr;
 
@@ -100,12 +101,21 @@ fn numeric(batches: &[RecordBatch]) -> Vec<bool> {
 
 fn table(batches: &[RecordBatch], out: &mut dyn Write) -> io::Result<()> {
     let mut table = plain_table();
-    table.set_header(header(batches));
+    table.set_header(header(batches).iter().map(|name| visible(name)));
     for row in rows(batches, cell::short, "NULL")? {
-        table.add_row(row);
+        table.add_row(row.iter().map(|cell| visible(cell)));
     }
     align(&mut table, &numeric(batches));
     writeln!(out, "{}", table.trim_fmt())
+}
+
+/// A text with its control characters escaped: what a model wrote must not steer the terminal.
+fn visible(text: &str) -> Cow<'_, str> {
+    if !text.contains(char::is_control) {
+        return Cow::Borrowed(text);
+    }
+    let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    Cow::Owned(text.chars().map(escaped).collect())
 }
 
 /// A table with one line under its header, as wide as the terminal where there is one.
@@ -201,6 +211,13 @@ mod tests {
             printed(ROWS, Format::Markdown),
             "| name | x | l |\n| --- | ---: | --- |\n| a\\|b | 0.333333 | [1, 2] |\n| NULL | NULL | NULL |\n"
         );
+    }
+
+    #[test]
+    fn control_characters_do_not_reach_the_terminal() {
+        let shown = printed("select chr(27) || '[31mé' || chr(10) || 'x' as \"a\tb\"", Format::Table);
+        assert!(shown.contains("\\u{1b}[31mé\\nx") && shown.contains("a\\tb"), "{shown}");
+        assert!(!shown.contains('\u{1b}'), "{shown:?}");
     }
 
     #[test]

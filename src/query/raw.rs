@@ -9,8 +9,9 @@ use std::sync::Arc;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::datasource::{MemTable, TableProvider};
 
-use super::files;
 use super::session::Session;
+use super::{damage, files};
+use crate::store::files::files_below;
 use crate::store::schema::{TABLES, Table};
 use crate::{Error, Result};
 
@@ -24,6 +25,7 @@ pub(super) fn names() -> Vec<&'static str> {
 
 /// Registers every raw table of `run`.
 pub(super) fn register(session: &Session, run: &Path) -> Result<()> {
+    check_whole(run)?;
     for table in TABLES {
         let provider = if table.partitioned { parts(table, run)? } else { file(table, run)? };
         session.register(table.name, provider)?;
@@ -31,14 +33,43 @@ pub(super) fn register(session: &Session, run: &Path) -> Result<()> {
     Ok(())
 }
 
+/// A run that has generated knows of what: without these tables every figure would be of nothing.
+fn check_whole(run: &Path) -> Result<()> {
+    let generations = run.join("generations");
+    if !run.join("plan.json").is_file() || !generations.is_dir() {
+        return Ok(());
+    }
+    if !files_below(&generations)?.iter().any(|part| files::is_parquet(part)) {
+        return Ok(());
+    }
+    for name in ["prompts.parquet", "variants.parquet"] {
+        let path = run.join(name);
+        if !path.is_file() {
+            return Err(Error::input(format!("the run {} lacks {name}", run.display()))
+                .file(&path)
+                .found("generations, but not what they were generated from")
+                .fix("run `sago run` again; it makes anew what is missing")
+                .into());
+        }
+    }
+    Ok(())
+}
+
 fn file(table: &Table, run: &Path) -> Result<Arc<dyn TableProvider>> {
     let path = run.join(table.name).with_extension("parquet");
+    if path.is_file() {
+        damage::check_part(&path)?;
+    }
     if path.is_file() { files::open_part(&path, table.schema()) } else { empty(table.name, table.schema()) }
 }
 
 fn parts(table: &Table, run: &Path) -> Result<Arc<dyn TableProvider>> {
     let folder = run.join(table.name);
     if folder.is_dir() {
+        // An empty file would be passed over as a part without rows.
+        for part in files_below(&folder)?.iter().filter(|part| files::is_parquet(part)) {
+            damage::check_part(part)?;
+        }
         return files::open_parts(&folder, &PARTITIONS, table.schema());
     }
     // Where the folder is there, the partition columns come last as well.

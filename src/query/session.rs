@@ -3,7 +3,8 @@
 //! In: tables (of a run, of files, in memory) and SQL. Out: record batches.
 //! DataFusion is asynchronous; a session owns its runtime, so that its callers need not be.
 
-use std::path::Path;
+use std::panic::AssertUnwindSafe;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread::available_parallelism;
 
@@ -11,14 +12,20 @@ use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::TableReference;
 use datafusion::datasource::MemTable;
+use datafusion::datasource::listing::ListingTable;
 use datafusion::error::DataFusionError;
 use datafusion::execution::context::SQLOptions;
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
+use futures::FutureExt;
 use tokio::runtime::{Builder, Runtime};
 
 use super::analysis::Analysis;
-use super::{files, functions};
+use super::{damage, depth, files, functions};
+use crate::store::files::files_below;
 use crate::{Error, Result};
+
+/// Stack of a thread that plans: enough for the deepest query that [`depth`] lets pass. Only what is used takes memory.
+const STACK: usize = 64 << 20;
 
 /// Tables and functions that SQL can name, and the threads that run it.
 pub struct Session {
@@ -49,10 +56,10 @@ impl Session {
         config.options_mut().sql_parser.map_string_types_to_utf8view = false;
         let ctx = SessionContext::new_with_config(config);
         functions::register_all(&ctx);
-        // The planner recurses over the query: a deep one needs more stack than a thread's usual 2 MiB.
         let runtime = Builder::new_multi_thread()
             .worker_threads(threads)
-            .thread_stack_size(16 << 20)
+            .thread_stack_size(STACK)
+            .on_thread_start(damage::silence_thread)
             .enable_all()
             .build()
             .map_err(|e| Error::Query(format!("could not start {threads} threads: {e}")))?;
@@ -88,7 +95,7 @@ impl Session {
     }
 
     /// Runs one statement. A quoted file stands for its rows: `select * from 'data/rows.jsonl'`.
-    /// Statements that would change files (insert, copy) are refused. At least one batch comes back, so that the
+    /// Statements that would change files, tables or settings (insert, copy, create, drop, set) are refused. At least one batch comes back, so that the
     /// columns of an empty result are known.
     ///
     /// # Errors
@@ -103,7 +110,48 @@ impl Session {
                 batches.push(RecordBatch::new_empty(schema));
             }
             Ok(batches)
-        })?
+        })
+        .flatten()
+        .map_err(|e| self.blame(e))
+    }
+
+    /// In place of an error of the Parquet decoder, the one that names the damaged file.
+    pub(super) fn blame(&self, error: Error) -> Error {
+        let decoding = matches!(&error, Error::Query(what) if ["Parquet", "External error", BROKE_OFF].iter().any(|sign| what.contains(sign)));
+        if !decoding {
+            return error;
+        }
+        for file in self.parquet_files() {
+            if let Err(found) = damage::values(&file) {
+                let folder = file.parent().and_then(Path::file_name).and_then(std::ffi::OsStr::to_str);
+                let in_run = file.ancestors().any(|folder| folder.join("plan.json").is_file());
+                let fix = match folder {
+                    Some("analysis") => damage::IN_ANALYSIS,
+                    _ if in_run => damage::IN_RUN,
+                    _ => damage::ELSEWHERE,
+                };
+                return damage::damaged(&file, found, fix);
+            }
+        }
+        error
+    }
+
+    /// Every Parquet file behind the tables.
+    fn parquet_files(&self) -> Vec<PathBuf> {
+        let ctx = self.ctx.clone();
+        let names = self.tables();
+        let tables = self.wait(async move {
+            let mut paths = Vec::new();
+            for name in names {
+                let Ok(table) = ctx.table_provider(TableReference::bare(name)).await else { continue };
+                let listed = table.downcast_ref::<ListingTable>().into_iter().flat_map(ListingTable::table_paths);
+                paths.extend(listed.filter_map(|url| url.get_url().to_file_path().ok()));
+            }
+            paths
+        });
+        let below = |path: PathBuf| if path.is_dir() { files_below(&path).unwrap_or_default() } else { vec![path] };
+        let all = tables.unwrap_or_default().into_iter().flat_map(below);
+        all.filter(|file| files::is_parquet(file)).collect()
     }
 
     /// Names of the tables, in order.
@@ -130,7 +178,8 @@ impl Session {
         Ok(())
     }
 
-    /// Runs `work` on the session's threads and waits; unlike `block_on` it also works inside another runtime.
+    /// Runs `work` on the session's threads and waits; a panic in it is an error. Unlike `block_on` this also works
+    /// inside another runtime.
     pub(super) fn wait<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Result<T> {
         let Some(runtime) = &self.runtime else {
             return Err(Error::Query("the session is closed".to_string()));
@@ -138,11 +187,16 @@ impl Session {
         let (done, result) = mpsc::sync_channel(1);
         runtime.spawn(async move {
             // The receiver below waits for exactly this message.
-            let _ = done.send(work.await);
+            let _ = done.send(AssertUnwindSafe(work).catch_unwind().await);
         });
-        result.recv().map_err(|_| Error::Query("a worker thread broke off; please report this".to_string()))
+        let broke_off = |why: String| Error::Query(format!("{BROKE_OFF} ({why}); please report this"));
+        let finished = result.recv().map_err(|_| broke_off("no answer".to_string()))?;
+        finished.map_err(|panic| broke_off(damage::words(&*panic)))
     }
 }
+
+/// Sign of a panic on a thread of the session.
+const BROKE_OFF: &str = "a worker thread broke off";
 
 impl Drop for Session {
     fn drop(&mut self) {
@@ -155,6 +209,7 @@ impl Drop for Session {
 
 /// Parses and plans one statement; files that it names become tables under their quoted name.
 pub(super) async fn plan(ctx: &SessionContext, sql: &str) -> Result<DataFrame> {
+    depth::check(sql)?;
     let state = ctx.state();
     let dialect = state.config().options().sql_parser.dialect;
     let statement = state.sql_to_statement(sql, &dialect).map_err(failed)?;
@@ -168,8 +223,17 @@ pub(super) async fn plan(ctx: &SessionContext, sql: &str) -> Result<DataFrame> {
     }
     // The state was a snapshot: planning needs one that knows the files.
     let plan = ctx.state().statement_to_plan(statement).await.map_err(failed)?;
-    SQLOptions::new().with_allow_dml(false).verify_plan(&plan).map_err(failed)?;
+    let only_queries = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
+    only_queries.verify_plan(&plan).map_err(refused)?;
     ctx.execute_logical_plan(plan).await.map_err(failed)
+}
+
+/// Tables, files and settings are left as they are: such a statement would seem to work and change nothing.
+fn refused(error: DataFusionError) -> Error {
+    Error::input("only queries are run here: nothing is created, changed or set")
+        .found(error.strip_backtrace())
+        .expected("a statement that starts with select, with, values, show, describe or explain")
+        .into()
 }
 
 /// What DataFusion says, without its own backtrace.

@@ -1,6 +1,6 @@
 //! Values of reference libraries, through SQL: scipy's t-test, statsmodels' corrections, mpmath's tails.
 
-use crate::run::{Run, Value, close, scratch, values};
+use crate::run::{Run, Value, close, create, scratch, values};
 
 fn same(found: &Value, expected: &Value) -> bool {
     match (found, expected) {
@@ -43,18 +43,18 @@ fn tails_of_t_are_right_to_nine_digits() {
 #[test]
 fn corrections_are_statsmodels() {
     let session = scratch();
-    session
-        .query(
-            "create table cases as
-             with numbered as (
+    create(
+        &session,
+        "cases",
+        "with numbered as (
                  select cast(row_number() over () as double) as number, p, holm, bh from 'tests/golden/adjust.jsonl'
              )
              select
                  number as id, unnest(range(0, cardinality(p))) as i,
                  unnest(p) as p, unnest(holm) as holm, unnest(bh) as bh
              from numbered",
-        )
-        .unwrap();
+    )
+    .unwrap();
     let run = Run::new();
     // A family a case: the cases differ by epsilon. Two tests without a p must change nothing.
     run.table(

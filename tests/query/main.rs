@@ -1,5 +1,6 @@
 //! The SQL layer: golden values, hand-computed rows, whole runs.
 
+mod damage;
 mod golden;
 mod partitions;
 mod plain_files;

@@ -6,21 +6,21 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use sago::query::{Analysis, Session};
 
 use crate::published::published_run;
-use crate::run::{Run, Value, scratch, values};
+use crate::run::{Run, Value, create, scratch, values};
 
 /// A run from raw tables: two models, two data sets, three prompts, numbers from sines.
 fn raw_run() -> Run {
     let session = scratch();
     let run = Run::new();
     run.table(&session, "models", "select * from (values ('a', 3), ('b', 3)) as t (model, layers)");
-    session
-        .query(
-            "create table wordings as
-             select d.dataset, cast(p.value as varchar) as prompt_id, 'v' || v.value as variant_id, v.value as v,
+    create(
+        &session,
+        "wordings",
+        "select d.dataset, cast(p.value as varchar) as prompt_id, 'v' || v.value as variant_id, v.value as v,
                  p.value + 10.0 * v.value as x
              from (values ('d'), ('e')) as d (dataset) cross join range(0, 3) as p cross join range(0, 20) as v",
-        )
-        .unwrap();
+    )
+    .unwrap();
     run.table(
         &session,
         "variants",
@@ -28,9 +28,7 @@ fn raw_run() -> Run {
              cast(v as varchar) as level, v = 0 as is_baseline, 'v0' as baseline_id, true as is_valid, '' as text
          from wordings",
     );
-    session
-        .query("create table keyed as select * from (values ('a'), ('b')) as m (model) cross join wordings")
-        .unwrap();
+    create(&session, "keyed", "select * from (values ('a'), ('b')) as m (model) cross join wordings").unwrap();
     run.table(
         &session,
         "activations",

@@ -5,12 +5,11 @@ use std::fs::read_to_string;
 
 use serde_json::Value as Json;
 
-use crate::run::{Run, Value, close, scratch, values};
+use crate::run::{Run, Value, close, create, scratch, values};
 
 /// The published rows with this project's names: one baseline a subtype and place, `original` left out as the study
 /// leaves it out.
 const ROWS: &str = "
-    create table rows as
     with named as (
         select
             model, dataset, cast(prompt_id as varchar) as prompt_id, place, strength as level,
@@ -33,7 +32,7 @@ const ROWS: &str = "
 /// A run that knows deltas only, as an import makes it.
 pub fn published_run() -> Run {
     let session = scratch();
-    session.query(ROWS).unwrap();
+    create(&session, "rows", ROWS).unwrap();
     let run = Run::new();
     run.table(&session, "models", "select distinct model, 'unknown' as family, 'import' as backend from rows");
     run.table(

@@ -35,12 +35,24 @@ impl Run {
         let rows = concat_batches(&batches[0].schema(), &batches).unwrap();
         match Table::named(name) {
             None => self.write(&format!("given/{name}.parquet"), &rows),
-            Some(table) if table.partitioned => {
-                for (partition, rows) in by_partition(&rows) {
-                    self.write(&format!("{name}/{partition}/part-0.parquet"), &in_schema(table, &rows));
+            Some(table) if name == "generations" => {
+                // A run that has generated knows its prompts and wordings, be there none.
+                for name in ["prompts", "variants"] {
+                    if !self.path().join(name).with_extension("parquet").is_file() {
+                        let none = RecordBatch::new_empty(Table::named(name).unwrap().schema());
+                        self.write(&format!("{name}.parquet"), &none);
+                    }
                 }
+                self.write_parts(table, &rows);
             }
+            Some(table) if table.partitioned => self.write_parts(table, &rows),
             Some(table) => self.write(&format!("{name}.parquet"), &in_schema(table, &rows)),
+        }
+    }
+
+    fn write_parts(&self, table: &Table, rows: &RecordBatch) {
+        for (partition, rows) in by_partition(rows) {
+            self.write(&format!("{}/{partition}/part-0.parquet", table.name), &in_schema(table, &rows));
         }
     }
 
@@ -146,6 +158,12 @@ pub fn numbers(session: &Session, sql: &str) -> Vec<f64> {
 pub fn close(found: f64, expected: f64) -> bool {
     let tolerance = if expected.abs() < 1e-12 { 1e-12 } else { 1e-9 * expected.abs() };
     (found - expected).abs() <= tolerance
+}
+
+/// Names the rows of a query as a table; a session itself refuses `create table`.
+pub fn create(session: &Session, name: &str, select: &str) -> Result<(), sago::Error> {
+    let batches = session.query(select)?;
+    session.register_batches(name, batches[0].schema(), batches)
 }
 
 /// A session without a run, to make rows in.

@@ -8,7 +8,7 @@ use arrow::util::display::{ArrayFormatter, FormatOptions};
 use sago::query::{Session, analyze, check_contracts};
 use sqllogictest::{DBOutput, DefaultColumnType, Runner};
 
-use crate::run::{Run, scratch};
+use crate::run::{Run, create, scratch};
 
 struct Database {
     scratch: Session,
@@ -32,8 +32,12 @@ impl sqllogictest::DB for Database {
 
     fn run(&mut self, sql: &str) -> Result<DBOutput<DefaultColumnType>, Fault> {
         if let Some(rest) = sql.strip_prefix("create table ") {
-            self.scratch.query(sql)?;
-            self.created.extend(rest.split_whitespace().next().map(str::to_string));
+            let (name, select) = rest
+                .split_once(char::is_whitespace)
+                .and_then(|(name, rest)| Some((name, rest.trim_start().strip_prefix("as")?)))
+                .ok_or_else(|| Fault("say `create table NAME as SELECT`".to_string()))?;
+            create(&self.scratch, name, select)?;
+            self.created.push(name.to_string());
             return Ok(DBOutput::StatementComplete(0));
         }
         if sql == "analyze" {
