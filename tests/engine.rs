@@ -8,8 +8,12 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use sago::Error;
+use sago::backend::Backend;
+use sago::backend::local::Local;
 use sago::model::cache_dir::demo_model;
 use sago::model::{Answers, Finish, Job, Layers, Model, Settings};
+use sago::plan::GenerationPlan;
+use sago::variants::{Grid, make};
 use serde_json::Value;
 
 /// Largest relative distance of a hidden state: |ours - reference| / |reference|.
@@ -318,7 +322,8 @@ fn damaged_model_files_are_errors_that_say_so() {
     };
     assert!(load(&whole[..whole.len() - 1]).contains("cut or damaged"));
     assert!(load(&whole[..1_000_000]).contains("cut or damaged"));
-    assert!(load(&whole[..10]).contains("not a GGUF"));
+    assert!(load(&whole[..10]).contains("cut or damaged"));
+    assert!(load(&whole[..3]).contains("not a GGUF"));
     assert!(load(b"").contains("not a GGUF"));
     // The header with one name changed in place; the tensors are not needed before the check, but must be there.
     let changed = |from: &[u8], to: &[u8]| {
@@ -334,8 +339,70 @@ fn damaged_model_files_are_errors_that_say_so() {
     assert!(family.contains("mamba") && family.contains("expected: llama"), "{family}");
     let pre = load(&changed(b"smollm\x15\0\0\0", b"unseen\x15\0\0\0"));
     assert!(pre.contains("unseen") && pre.contains("qwen2"), "{pre}");
+    // A Float32 (type 6) whose value makes every figure NaN.
+    let (base, epsilon) = (&b"llama.rope.freq_base"[..], &b"llama.attention.layer_norm_rms_epsilon"[..]);
+    for (key, value) in [(base, 0f32), (base, f32::INFINITY), (epsilon, -1.0), (epsilon, f32::NAN)] {
+        let mut raw = whole.clone();
+        let at = raw.windows(key.len()).position(|window| window == key).unwrap() + key.len();
+        assert_eq!(raw[at..at + 4], [6, 0, 0, 0]);
+        raw[at + 4..at + 8].copy_from_slice(&value.to_le_bytes());
+        let message = load(&raw);
+        assert!(message.contains(std::str::from_utf8(key).unwrap()) && message.contains("finite"), "{message}");
+    }
     let missing = load(&changed(b"blk.7.attn_norm.weight", b"blk.7.attn_nose.weight"));
     assert!(missing.contains("blk.7.attn_nose"), "{missing}");
     let missing = Model::load("m", &dir.path().join("none.gguf")).unwrap_err();
     assert!(matches!(missing, Error::Io { .. }) && missing.to_string().contains("none.gguf"));
+}
+
+/// A model that computes NaN would look perfectly stable: the same token everywhere, and no divergence.
+#[test]
+fn a_model_whose_numbers_are_not_finite_gives_errors_and_no_figures() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("m.gguf");
+    let whole = std::fs::read(demo_model().unwrap()).unwrap();
+    let prompt = sago::datasets::Prompt {
+        dataset: "d".into(),
+        prompt_id: "1".into(),
+        text: "Name a river.".into(),
+        answers: vec![],
+        category: None,
+        source_row: 0,
+        source_hash: String::new(),
+    };
+    let variants = make(&prompt, &Grid::paper(), 1);
+    let wordings: Vec<_> = variants.iter().filter(|v| v.text.is_some()).take(3).collect();
+    let baselines = [Some(0), Some(0), Some(0)];
+    for wrong in [f32::NAN, f32::INFINITY] {
+        // The norm's tensor is moved behind the old end of the file, where there is nothing but the wrong number.
+        let mut raw = whole.clone();
+        let name = b"\x12\0\0\0\0\0\0\0output_norm.weight";
+        let at = raw.windows(name.len()).position(|window| window == name).unwrap() + name.len();
+        // One dimension (4 bytes) of some length (8), encoding F32 (4), offset (8).
+        assert_eq!((raw[at], raw[at + 12]), (1, 0));
+        let end = raw.len() as u64;
+        raw[at + 16..at + 24].copy_from_slice(&end.to_le_bytes());
+        (0..1 << 21).for_each(|_| raw.extend(wrong.to_le_bytes()));
+        std::fs::write(&path, &raw).unwrap();
+        let local = Local::new(Model::load("m", &path).unwrap(), false, 8);
+        for max_new_tokens in [0, 3] {
+            let generation = GenerationPlan {
+                max_new_tokens,
+                temperature: 0.0,
+                top_p: 1.0,
+                seed: 0,
+                system_prompt: None,
+                repeats: 2,
+            };
+            let (answers, _) =
+                local.answer(&wordings, &baselines, &generation, &AtomicBool::new(false), &|_| ()).unwrap();
+            assert_eq!(answers.len(), 6);
+            for answer in answers {
+                let message = answer.error.unwrap();
+                assert_eq!(message, "the model gave numbers that are not finite at new token 1");
+                assert!(answer.response.is_none() && answer.forced.is_none() && answer.hidden.is_none());
+                assert!(answer.prompt_token_ids.is_some());
+            }
+        }
+    }
 }

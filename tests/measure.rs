@@ -186,6 +186,16 @@ fn an_encoder_that_cannot_be_used_says_why() {
     let weights = std::fs::read(dir.join("model.safetensors")).unwrap();
     std::fs::write(broken.path().join("model.safetensors"), &weights[..weights.len() / 2]).unwrap();
     assert!(message(broken.path(), None).contains("model.safetensors of the BERTScore encoder can't be used"));
+    // Weights that are all NaN load, but what they compute is no score.
+    let header = 8 + u64::from_le_bytes(weights[..8].try_into().unwrap()) as usize;
+    let mut nan = weights;
+    nan[header..].fill(0xff);
+    std::fs::write(broken.path().join("model.safetensors"), nan).unwrap();
+    let scorer = BertScorer::load(broken.path(), None).unwrap();
+    for pair in [("a river", "a stone"), ("same", "same")] {
+        let message = scorer.score(&[pair]).unwrap_err().to_string();
+        assert!(message.contains("the encoder gave numbers that are not finite"), "{message}");
+    }
     std::fs::write(broken.path().join("tokenizer.json"), "{").unwrap();
     std::fs::write(broken.path().join("config.json"), "[]").unwrap();
     assert!(message(broken.path(), None).contains("config.json"));

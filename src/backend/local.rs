@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::{Answer, Backend, Forced, Response};
 use crate::Result;
-use crate::model::{Answers, Job, Layers, Model, Rendered, Settings, Time};
+use crate::model::{Answers, Finish, Job, Layers, Model, Rendered, Settings, Time};
 use crate::plan::GenerationPlan;
 use crate::variants::Variant;
 
@@ -104,6 +104,13 @@ impl Backend for Local {
             })?;
             time += made.time;
             let texts = made.generations.iter().map(|g| self.model.decode(&g.token_ids)).collect::<Result<Vec<_>>>()?;
+            let pair_of = |wording: usize| {
+                let wanted = pair(wording)?;
+                forced.iter().position(|f| *f == wanted)
+            };
+            let failures: Vec<Option<String>> = (0..wordings.len())
+                .map(|wording| failure(&made, distinct.place(wording)?, pair_of(wording).filter(|_| first)))
+                .collect();
             for (wording, prompt) in rendered.iter().enumerate() {
                 let mut answer = Answer { wording, repeat, ..Answer::default() };
                 match prompt {
@@ -113,10 +120,15 @@ impl Backend for Local {
                     }
                     Err(why) => answer.error = Some(why.clone()),
                 }
-                if let Some(place) = distinct.place(wording) {
+                let failed = |wording: usize| failures.get(wording).is_some_and(Option::is_some);
+                if let Some(Some(why)) = failures.get(wording) {
+                    answer.error = Some(why.clone());
+                } else if let Some(place) = distinct.place(wording) {
                     answer.response = response(&made, &texts, place);
                     answer.hidden = made.hidden.get(place).cloned();
-                    let wanted = pair(wording).and_then(|p| forced.iter().position(|f| *f == p));
+                    // Nothing is measured against a baseline that failed.
+                    let measured = !baselines.get(wording).copied().flatten().is_some_and(failed);
+                    let wanted = pair_of(wording).filter(|_| measured);
                     answer.forced = wanted.and_then(|i| made.forced.get(i)).map(|f| Forced {
                         target_token_ids: f.token_ids.clone(),
                         logprobs: f.logprobs.clone(),
@@ -162,6 +174,18 @@ fn draw_keys(wordings: &[&Variant], distinct: &Distinct, repeat: usize) -> Vec<S
     (0..distinct.prompts.len()).map(key).collect()
 }
 
+/// Why a prompt that could run has no answer: the numbers of its response, or of the forced response after it, are not
+/// finite. `pair` is its place among the forced ones.
+fn failure(made: &Answers, place: usize, pair: Option<usize>) -> Option<String> {
+    let generation = made.generations.get(place)?;
+    if generation.finish == Finish::Broken {
+        let token = generation.token_ids.len() + 1;
+        return Some(format!("the model gave numbers that are not finite at new token {token}"));
+    }
+    let token = made.forced.get(pair?)?.broken_at? + 1;
+    Some(format!("the model gave numbers that are not finite at token {token} of the baseline's response"))
+}
+
 fn response(made: &Answers, texts: &[String], place: usize) -> Option<Response> {
     let generation = made.generations.get(place)?;
     Some(Response {
@@ -171,4 +195,26 @@ fn response(made: &Answers, texts: &[String], place: usize) -> Option<Response> 
         logprobs: generation.logprobs.clone(),
         entropies: generation.entropies.clone(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model;
+
+    #[test]
+    fn a_failure_says_at_which_token() {
+        let sound = model::Generation { token_ids: vec![5, 6], ..Default::default() };
+        let broken = model::Generation { finish: Finish::Broken, ..sound.clone() };
+        let forced = |broken_at| model::Forced { broken_at, ..Default::default() };
+        let made = Answers {
+            generations: vec![sound, broken],
+            forced: vec![forced(None), forced(Some(0))],
+            ..Default::default()
+        };
+        assert_eq!(failure(&made, 0, None), None);
+        assert_eq!(failure(&made, 0, Some(0)), None);
+        assert!(failure(&made, 0, Some(1)).unwrap().ends_with("not finite at token 1 of the baseline's response"));
+        assert!(failure(&made, 1, Some(0)).unwrap().ends_with("not finite at new token 3"));
+    }
 }

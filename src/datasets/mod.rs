@@ -13,7 +13,7 @@ mod python;
 mod rows;
 mod sample;
 mod starter;
-mod table;
+pub(crate) mod table;
 
 pub use answers::ListForm;
 pub use descriptor::{AnswerColumn, Descriptor, Layout, descriptor, descriptors};

@@ -321,6 +321,11 @@ impl<'a> Work<'a> {
             self.hidden[prompt] = last.and_then(|node| self.captured.get(node).cloned().flatten());
             self.lay_pairs_of(prompt);
         }
+        let sound = |states: &Captured| states.iter().all(|x| x.is_finite());
+        let first = self.answers.generations[prompt].token_ids.is_empty();
+        if !distribution.is_sound() || (first && self.hidden[prompt].as_deref().is_some_and(|states| !sound(states))) {
+            return self.complete(prompt, Finish::Broken);
+        }
         if settings.max_new_tokens == 0 {
             return self.complete(prompt, Finish::Length);
         }
@@ -418,4 +423,68 @@ fn row<'a>(
     let node = path[path.len() - 1];
     let capture = position.purpose == For::Prompt && matches!(captured.get(&node), Some(None));
     Row { token: tree.token(node), path, capture }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::attention::Heads;
+    use super::super::decoder::{Block, Shape};
+    use super::super::matrix::Matrix;
+    use super::super::simd::LANES;
+    use super::*;
+    use crate::model::Settings;
+
+    /// One block over eight tokens, of which the last has an embedding that is no number.
+    fn decoder() -> Decoder {
+        let (width, vocabulary) = (LANES, 8);
+        let weights = |n: usize, phase: f32| (0..n).map(|i| (i as f32 * 0.7 + phase).sin()).collect::<Vec<f32>>();
+        let square = |phase| weights(width * width, phase);
+        let mut embedding = weights(vocabulary * width, 0.0);
+        embedding[7 * width] = f32::NAN;
+        let block = Block {
+            attention_norm: vec![1.0; width],
+            query_key_value: Matrix::pack(width, &[&square(1.0), &square(2.0), &square(3.0)]),
+            attention_out: Matrix::pack(width, &[&square(4.0)]),
+            inner_norm: vec![1.0; width],
+            gate_up: Matrix::pack(width, &[&square(5.0), &square(6.0)]),
+            down: Matrix::pack(width, &[&square(7.0)]),
+        };
+        Decoder {
+            shape: Shape {
+                width,
+                inner: width,
+                heads: Heads { heads: 1, kv_heads: 1, head: width },
+                vocabulary,
+                epsilon: 1e-5,
+            },
+            embedding: Matrix::pack(width, &[&embedding]),
+            output: Some(Matrix::pack(width, &[&weights(vocabulary * width, 8.0)])),
+            blocks: vec![block],
+            final_norm: vec![1.0; width],
+            frequencies: vec![1.0; width / 2],
+        }
+    }
+
+    #[test]
+    fn only_what_is_not_finite_fails() {
+        let decoder = decoder();
+        let prompts = [vec![1, 2], vec![1, 7], vec![3]];
+        // (prompt, baseline): a broken prompt, a broken baseline, both, neither.
+        let forced = [(1, 0), (0, 1), (1, 1), (2, 0), (0, 0)];
+        for layers in [Layers::All, Layers::None] {
+            let settings = Settings { max_new_tokens: 3, ..Settings::default() };
+            let job = Job { prompts: &prompts, draw_keys: &[], forced: &forced, settings, layers: &layers };
+            let made = answer(&decoder, &[], &job, &AtomicBool::new(false), &|_| ()).unwrap();
+            let finishes: Vec<Finish> = made.generations.iter().map(|g| g.finish).collect();
+            assert_eq!(finishes, [Finish::Length, Finish::Broken, Finish::Length]);
+            assert!(made.generations[1].token_ids.is_empty() && made.generations[1].logprobs.is_empty());
+            let broken: Vec<Option<usize>> = made.forced.iter().map(|f| f.broken_at).collect();
+            assert_eq!(broken, [Some(0), None, None, None, None]);
+            let lengths: Vec<usize> = made.forced.iter().map(|f| f.logprobs.len()).collect();
+            assert_eq!(lengths, [3, 0, 0, 3, 3]);
+            let finite = |numbers: &[f32]| numbers.iter().all(|x| x.is_finite());
+            let sound = [&made.forced[3], &made.forced[4]];
+            assert!(sound.iter().all(|f| finite(&f.logprobs) && finite(&f.entropies) && finite(&f.jsds)));
+        }
+    }
 }

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use candle_core::CpuStorage;
 use candle_core::quantized::GgmlDType;
 
+use super::candle::said;
 use crate::{Error, Result};
 use header::Header;
 
@@ -96,11 +97,23 @@ impl Gguf {
         }
     }
 
+    /// A number above 0 that may be absent; above 0 and finite as f32, too.
+    ///
+    /// # Errors
+    /// [`Error::Input`] where it is there and no such number.
+    pub fn positive(&self, key: &str) -> Result<Option<f32>> {
+        match self.number(key)? {
+            None => Ok(None),
+            Some(x) if x as f32 > 0.0 && (x as f32).is_finite() => Ok(Some(x as f32)),
+            Some(_) => Err(self.bad(key, self.metadata.get(key), "a finite number above 0")),
+        }
+    }
+
     /// A number that may be absent.
     ///
     /// # Errors
     /// [`Error::Input`] where it is there and no finite number.
-    pub fn number(&self, key: &str) -> Result<Option<f64>> {
+    fn number(&self, key: &str) -> Result<Option<f64>> {
         match self.metadata.get(key) {
             None => Ok(None),
             Some(Value::Float(x)) if x.is_finite() => Ok(Some(*x)),
@@ -193,7 +206,7 @@ impl Gguf {
         match blocks.dequantize(elements) {
             Ok(CpuStorage::F32(values)) if values.len() == elements => Ok(values),
             Ok(_) => Err(wrong(format!("tensor {name}: {:?} did not decode to f32", info.dtype))),
-            Err(e) => Err(wrong(format!("tensor {name}: {e}"))),
+            Err(e) => Err(wrong(format!("tensor {name}: {}", said(&e)))),
         }
     }
 }
@@ -262,7 +275,25 @@ mod tests {
     fn a_file_cut_anywhere_is_an_error() {
         let whole = small();
         for length in 0..whole.len() {
-            assert!(open(&whole[..length]).is_err(), "cut at {length}");
+            let message = open(&whole[..length]).unwrap_err().to_string();
+            let wanted = if length < 4 { "not a GGUF" } else { "cut or damaged" };
+            assert!(message.contains(wanted), "cut at {length}: {message}");
+        }
+    }
+
+    #[test]
+    fn a_number_that_must_be_above_0_names_its_key() {
+        let with = |x: f32| {
+            let mut raw = header(0, 1);
+            text(&mut raw, "base");
+            raw.extend(6u32.to_le_bytes());
+            raw.extend(x.to_le_bytes());
+            open(&raw).unwrap().positive("base")
+        };
+        assert_eq!(with(1e-5).unwrap(), Some(1e-5));
+        for wrong in [0.0, -0.0, -1.0, f32::NAN, f32::INFINITY] {
+            let error = with(wrong).unwrap_err();
+            assert!(matches!(&error, Error::Input(e) if e.key.as_deref() == Some("base")), "{wrong}: {error}");
         }
     }
 

@@ -86,19 +86,24 @@ pub enum Finish {
     /// The limit of new tokens was reached.
     #[default]
     Length,
+    /// The model gave numbers that are not finite for the next token; those before it are there, and mean nothing.
+    Broken,
 }
 
 impl Finish {
-    /// As it stands in the tables.
+    /// As it stands in the tables; of a broken response they hold an error instead.
     pub fn as_str(self) -> &'static str {
         match self {
             Finish::Stop => "stop",
             Finish::Length => "length",
+            Finish::Broken => "broken",
         }
     }
 }
 
 /// The baseline's response, without its end token, scored after a prompt: one value a token.
+///
+/// Empty where the baseline's response is [`Finish::Broken`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Forced {
     /// The tokens scored.
@@ -109,6 +114,8 @@ pub struct Forced {
     pub entropies: Vec<f32>,
     /// Jensen-Shannon divergence from the distribution under the baseline's own prompt: nats, exactly 0 on that prompt.
     pub jsds: Vec<f32>,
+    /// Place, from 0, of the first token at which the model gave numbers that are not finite; then no list means anything.
+    pub broken_at: Option<usize>,
 }
 
 /// Wall seconds and token positions, by what they were for; positions that several sequences share count once.

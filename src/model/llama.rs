@@ -62,7 +62,7 @@ fn shape(gguf: &Gguf, vocabulary: usize) -> Result<Shape> {
         }
     }
     let epsilon = "llama.attention.layer_norm_rms_epsilon";
-    let epsilon = gguf.number(epsilon)?.ok_or_else(|| unusable(epsilon, "a number".into()))? as f32;
+    let epsilon = gguf.positive(epsilon)?.ok_or_else(|| unusable(epsilon, "a finite number above 0".into()))?;
     let inner = gguf.count("llama.feed_forward_length")?;
     Ok(Shape { width, inner, heads: Heads { heads, kv_heads, head }, vocabulary, epsilon })
 }
@@ -75,7 +75,7 @@ fn frequencies(gguf: &Gguf, head: usize) -> Result<Vec<f32>> {
     {
         return Err(gguf.bad(scaling, Some(value), "none: scaled rotary positions are not supported"));
     }
-    let base = gguf.number("llama.rope.freq_base")?.unwrap_or(10_000.0) as f32;
+    let base = gguf.positive("llama.rope.freq_base")?.unwrap_or(10_000.0);
     let factors = match gguf.tensors.contains_key("rope_freqs.weight") {
         true => gguf.tensor("rope_freqs.weight", &[head / 2])?,
         false => vec![1.0; head / 2],

@@ -11,10 +11,12 @@
 //! | `scores`, `sampling` | figures of a next-token distribution, and the choice of a token |
 //! | `job`, `generate` | a batch of prompts and baselines, answered |
 //! | `cache_dir` | where fetched models lie |
+//! | `candle` | what the library of that name says when it fails |
 
 mod attention;
 mod cache;
 pub mod cache_dir;
+pub(crate) mod candle;
 mod decoder;
 mod generate;
 mod gguf;

@@ -15,9 +15,9 @@ const BLOCK: usize = 16;
 pub struct Distribution {
     /// Raw logits, one a token.
     pub logits: Vec<f32>,
-    /// ln of the sum of exp of the logits.
+    /// ln of the sum of exp of the logits; NaN where they are not numbers ([`Distribution::is_sound`]).
     pub log_total: f64,
-    /// Entropy in nats.
+    /// Entropy in nats; NaN as above.
     pub entropy: f64,
     /// The token with the highest logit; of equals the lowest id.
     pub best: u32,
@@ -45,10 +45,19 @@ impl Distribution {
             }
         }
         let (total, weighted) = totals(&logits, top);
+        // A NaN anywhere ends up in the weighted sum, and so does an infinity other than the padding's.
+        if !(total.is_finite() && weighted.is_finite() && top.is_finite()) {
+            return Distribution { logits, log_total: f64::NAN, entropy: f64::NAN, best };
+        }
         let log_total = total.ln() + f64::from(top);
         // H = ln Z - sum p x, with both taken relative to the highest logit.
         let entropy = (total.ln() - weighted / total).max(0.0);
         Distribution { logits, log_total, entropy, best }
+    }
+
+    /// Whether the logits were numbers. Of those that were not, no figure means anything.
+    pub fn is_sound(&self) -> bool {
+        self.log_total.is_finite()
     }
 
     /// Log-probability of a token.
@@ -90,7 +99,8 @@ wide! {
                 while j < LANES {
                     let x = block[i][j] - top;
                     // exp is held at e^-87, so nothing that low counts.
-                    let d = x.max(-87.0);
+                    // A comparison and not `max`, which would take -87 for a NaN.
+                    let d = if x < -87.0 { -87.0 } else { x };
                     let e = if x < -80.0 { 0.0 } else { exp(d) };
                     t[j] += e;
                     w[j] = e.mul_add(d, w[j]);
@@ -197,6 +207,25 @@ mod tests {
         let variance: f64 = p.iter().zip(&shift).map(|(p, s)| p * (s - mean) * (s - mean)).sum();
         let jsd = Distribution::from_logits(x).jensen_shannon(&Distribution::from_logits(y));
         assert!((jsd / (variance / 8.0) - 1.0).abs() < 0.02, "{jsd} {}", variance / 8.0);
+    }
+
+    #[test]
+    fn one_logit_that_is_no_number_makes_the_distribution_unsound() {
+        assert!(Distribution::from_logits(logits(64, 3.0, 0.0)).is_sound());
+        for wrong in [f32::NAN, f32::INFINITY] {
+            for place in [0, 37, 63] {
+                let mut x = logits(64, 3.0, 0.0);
+                x[place] = wrong;
+                let d = Distribution::from_logits(x);
+                assert!(!d.is_sound() && d.entropy.is_nan(), "{wrong} at {place}: {d:?}");
+            }
+            assert!(!Distribution::from_logits(vec![wrong; 64]).is_sound());
+        }
+        assert!(!Distribution::from_logits(vec![f32::NEG_INFINITY; 64]).is_sound());
+        // Padding, and a token that can't come, are no fault.
+        let mut x = logits(64, 3.0, 0.0);
+        x[63] = f32::NEG_INFINITY;
+        assert!(Distribution::from_logits(x).is_sound());
     }
 
     #[test]

@@ -4,17 +4,23 @@
 //! They run beside the built-in wordings or instead of them, measured against the prompt itself.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::fs;
 use std::path::Path;
 
-use super::{BASELINE, Place, Variant, baseline};
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+use super::{BASELINE, Place, Subtype, Variant, baseline};
 use crate::datasets::Prompt;
+use crate::datasets::table::{self, Format, Wanted};
 use crate::error::InputError;
 use crate::{Error, Result};
 
 /// The columns of a file of paraphrases.
 const COLUMNS: [&str; 7] = ["prompt_id", "text", "dataset", "family", "subtype", "place", "strength"];
-/// Families and subtypes that the program gives itself.
+/// Families that the program gives itself.
 const BUILT_IN_FAMILIES: [&str; 4] = ["social_register", "surface_noise", "structural_rewriting", BASELINE];
 
 /// One row of a file of paraphrases.
@@ -43,15 +49,15 @@ pub struct Paraphrase {
 /// Columns: `prompt_id` and `text`; optional `dataset`, `family`, `subtype`, `place`, `strength`. Empty cells count as absent.
 ///
 /// # Errors
-/// A file that can't be read, an unknown or missing column, a broken row, an empty text, a name that can't stand in an
-/// id, a built-in family, an unknown place: each names file, line and column.
+/// A file that can't be read, an unknown, missing or doubled column, a broken row, a quote that is never closed, an empty
+/// text, a name that can't stand in an id, a built-in family or subtype, an unknown place, a strength that is not finite,
+/// two rows with the same id: each names file, line and column.
 pub fn read_paraphrases(path: &Path) -> Result<Vec<Paraphrase>> {
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
-    let bytes = fs::read(path).map_err(Error::io("read", path))?;
     let rows = match extension.as_str() {
-        "csv" => separated(path, &bytes, b',')?,
-        "tsv" => separated(path, &bytes, b'\t')?,
-        "jsonl" | "ndjson" => json_lines(path, &bytes)?,
+        "csv" => separated(path, b',')?,
+        "tsv" => separated(path, b'\t')?,
+        "jsonl" | "ndjson" => json_lines(path)?,
         _ => {
             return Err(Error::input("can't tell how the paraphrases are laid out")
                 .file(path)
@@ -63,34 +69,57 @@ pub fn read_paraphrases(path: &Path) -> Result<Vec<Paraphrase>> {
     if rows.is_empty() {
         return Err(Error::input("no paraphrases").file(path).expected("at least one row").into());
     }
-    rows.into_iter()
+    let paraphrases = rows
+        .into_iter()
         .map(|(line, cells)| checked(line, cells).map_err(|e| Error::from(e.file(path).line(line))))
-        .collect()
+        .collect::<Result<Vec<_>>>()?;
+    // By prompt as the file names it, so that the message can name the file; `own` finds what is left.
+    let mut taken = BTreeMap::new();
+    for p in &paraphrases {
+        take(&mut taken, (&p.dataset, &p.prompt_id), p).map_err(|e| Error::from(e.file(path)))?;
+    }
+    Ok(paraphrases)
+}
+
+/// What an id is made of, where there is a strength.
+type Id<'a> = (&'a str, Place, String);
+
+/// Notes the id of a paraphrase of `prompt` and its line.
+fn take<'a, P: Ord>(
+    taken: &mut BTreeMap<(P, Id<'a>), u64>,
+    prompt: P,
+    p: &'a Paraphrase,
+) -> Result<(), Box<InputError>> {
+    let Some(level) = &p.level else { return Ok(()) };
+    match taken.insert((prompt, (&p.subtype, p.place, shortest(level))), p.line) {
+        None => Ok(()),
+        Some(first) => Err(Box::new(
+            Error::input(format!("two paraphrases of prompt {:?} have the same id", p.prompt_id))
+                .line(p.line)
+                .key("strength")
+                .found(format!("{}, {}, {level}, as on line {first}", p.subtype, p.place.as_str()))
+                .fix("give them different strengths, or none: they are numbered then"),
+        )),
+    }
 }
 
 /// Cells of one row by column; only those that hold something.
 type Cells = BTreeMap<String, String>;
 
-fn separated(path: &Path, bytes: &[u8], delimiter: u8) -> Result<Vec<(u64, Cells)>> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(bytes);
-    let broken = |e: csv::Error| {
-        let line = e.position().map_or(1, csv::Position::line);
-        Error::from(Error::input("a row of the paraphrases can't be read").file(path).line(line).found(e.to_string()))
+fn separated(path: &Path, delimiter: u8) -> Result<Vec<(u64, Cells)>> {
+    let table = table::read(path, &Format::Delimited(delimiter), &Wanted::by(COLUMNS))?;
+    check_columns(table.columns.iter(), true).map_err(|e| Error::from(e.file(path).line(1)))?;
+    let text = |(column, value)| match value {
+        Value::String(cell) if !cell.is_empty() => Some((column, cell)),
+        _ => None,
     };
-    let header: Vec<String> = reader.headers().map_err(broken)?.iter().map(|h| h.trim().to_string()).collect();
-    check_columns(header.iter(), true).map_err(|e| Error::from(e.file(path).line(1)))?;
-    let mut rows = Vec::new();
-    for record in reader.records() {
-        let record = record.map_err(broken)?;
-        let line = record.position().map_or(0, csv::Position::line);
-        let cells = header.iter().cloned().zip(record.iter().map(str::to_string)).filter(|(_, cell)| !cell.is_empty());
-        rows.push((line, cells.collect()));
-    }
-    Ok(rows)
+    let row = |row: table::Row| (row.line.unwrap_or_default(), row.fields.into_iter().filter_map(text).collect());
+    Ok(table.rows.into_iter().map(row).collect())
 }
 
-fn json_lines(path: &Path, bytes: &[u8]) -> Result<Vec<(u64, Cells)>> {
+fn json_lines(path: &Path) -> Result<Vec<(u64, Cells)>> {
+    let bytes = fs::read(path).map_err(Error::io("read", path))?;
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
     let text = std::str::from_utf8(bytes).map_err(|e| {
         let line = bytes.iter().take(e.valid_up_to()).filter(|&&b| b == b'\n').count() as u64 + 1;
         Error::input("the paraphrases are not UTF-8").file(path).line(line)
@@ -100,16 +129,17 @@ fn json_lines(path: &Path, bytes: &[u8]) -> Result<Vec<(u64, Cells)>> {
         if json.trim().is_empty() {
             continue;
         }
-        let object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(json).map_err(|e| {
+        let Fields(fields) = serde_json::from_str(json).map_err(|e| {
             Error::input("a line of the paraphrases is no JSON object").file(path).line(line).found(e.to_string())
         })?;
-        check_columns(object.keys(), false).map_err(|e| Error::from(e.file(path).line(line)))?;
+        check_columns(fields.iter().map(|(column, _)| column), false)
+            .map_err(|e| Error::from(e.file(path).line(line)))?;
         let mut cells = Cells::new();
-        for (column, value) in object {
+        for (column, value) in fields {
             let cell = match value {
-                serde_json::Value::Null => continue,
-                serde_json::Value::String(text) => text,
-                serde_json::Value::Number(number) => number.to_string(),
+                Value::Null => continue,
+                Value::String(text) => text,
+                Value::Number(number) => number.to_string(),
                 other => {
                     return Err(Error::input("a cell of the paraphrases is neither text nor number")
                         .file(path)
@@ -128,6 +158,29 @@ fn json_lines(path: &Path, bytes: &[u8]) -> Result<Vec<(u64, Cells)>> {
     Ok(rows)
 }
 
+/// The fields of a JSON object as they stand; a map would keep only the last of one name.
+struct Fields(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Fields {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Fields, D::Error> {
+        struct Object;
+        impl<'de> Visitor<'de> for Object {
+            type Value = Fields;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Fields, A::Error> {
+                let mut fields = Vec::new();
+                while let Some(field) = map.next_entry()? {
+                    fields.push(field);
+                }
+                Ok(Fields(fields))
+            }
+        }
+        deserializer.deserialize_map(Object)
+    }
+}
+
 /// An unknown column is refused rather than ignored: a mistyped "strenght" would silently lose the doses.
 fn check_columns<'a>(found: impl Iterator<Item = &'a String> + Clone, is_header: bool) -> Result<(), Box<InputError>> {
     let all = || found.clone().cloned().collect::<Vec<_>>().join(", ");
@@ -135,6 +188,10 @@ fn check_columns<'a>(found: impl Iterator<Item = &'a String> + Clone, is_header:
         return Err(Box::new(
             Error::input(format!("paraphrases have no column {unknown:?}")).found(all()).expected(COLUMNS.join(", ")),
         ));
+    }
+    let doubled = found.clone().enumerate().find(|(at, column)| found.clone().take(*at).any(|c| c == *column));
+    if let Some((_, doubled)) = doubled {
+        return Err(Box::new(Error::input(format!("there are two columns {doubled:?}")).key(doubled).found(all())));
     }
     if let Some(missing) = ["prompt_id", "text"].into_iter().find(|m| !found.clone().any(|c| c == m)) {
         let where_ = if is_header { "the file's header" } else { "the object" };
@@ -164,12 +221,25 @@ fn checked(line: u64, mut cells: Cells) -> Result<Paraphrase, Box<InputError>> {
     let family = name("family", Some("own"))?.unwrap_or_default();
     let subtype = name("subtype", Some("paraphrase"))?.unwrap_or_default();
     let level = name("strength", None)?;
-    if BUILT_IN_FAMILIES.contains(&family.as_str()) {
+    let is = |name: &str, built_in: &str| name.eq_ignore_ascii_case(built_in);
+    if BUILT_IN_FAMILIES.iter().any(|built_in| is(&family, built_in)) {
+        let fix = format!("leave the column out (the family is then \"own\") or choose another name: own-{family}");
+        let error = Error::input("paraphrases can't carry the name of a built-in family").key("family").found(family);
+        return Err(Box::new(error.fix(fix)));
+    }
+    // They would be averaged with the built-in wordings of that name into one score.
+    if is(&subtype, BASELINE) || Subtype::ALL.iter().any(|built_in| is(&subtype, built_in.as_str())) {
+        let fix = format!("leave it out (the subtype is then \"paraphrase\") or choose another name: own-{subtype}");
+        let error =
+            Error::input("paraphrases can't carry the name of a built-in subtype").key("subtype").found(subtype);
+        return Err(Box::new(error.fix(fix)));
+    }
+    if let Some(level) = level.as_ref().filter(|level| level.parse().is_ok_and(|x: f64| !x.is_finite())) {
         return Err(Box::new(
-            Error::input("paraphrases can't carry the name of a built-in family")
-                .key("family")
-                .found(family)
-                .fix("leave the column out (the family is then \"own\") or choose another name"),
+            Error::input("a strength must be finite")
+                .key("strength")
+                .found(level)
+                .expected("a number, or a word of your own"),
         ));
     }
     let place = match cells.remove("place") {
@@ -193,17 +263,9 @@ fn is_slug(name: &str) -> bool {
 /// Two paraphrases of the prompt with the same subtype, place and strength; the message names both lines.
 pub fn own(prompt: &Prompt, paraphrases: &[Paraphrase], seed: u64) -> Result<Vec<Variant>> {
     let mine: Vec<&Paraphrase> = paraphrases.iter().filter(|p| belongs(p, prompt)).collect();
-    let mut taken: BTreeMap<(&str, Place, String), u64> = BTreeMap::new();
+    let mut taken = BTreeMap::new();
     for p in &mine {
-        let Some(level) = &p.level else { continue };
-        if let Some(first) = taken.insert((&p.subtype, p.place, shortest(level)), p.line) {
-            return Err(Error::input(format!("two paraphrases of prompt {:?} have the same id", prompt.prompt_id))
-                .line(p.line)
-                .key("strength")
-                .found(format!("{}, {}, {level}, as on line {first}", p.subtype, p.place.as_str()))
-                .fix("give them different strengths, or none: they are numbered then")
-                .into());
-        }
+        take(&mut taken, (), p).map_err(Error::Input)?;
     }
     let mut numbers: BTreeMap<(&str, Place), u64> = BTreeMap::new();
     let mut variants = Vec::with_capacity(mine.len());
@@ -213,7 +275,7 @@ pub fn own(prompt: &Prompt, paraphrases: &[Paraphrase], seed: u64) -> Result<Vec
             None => {
                 let number = numbers.entry((&p.subtype, p.place)).or_insert(0);
                 *number += 1;
-                while taken.contains_key(&(p.subtype.as_str(), p.place, number.to_string())) {
+                while taken.contains_key(&((), (p.subtype.as_str(), p.place, number.to_string()))) {
                     *number += 1;
                 }
                 number.to_string()
@@ -319,7 +381,10 @@ mod tests {
 
     #[test]
     fn the_same_id_twice_names_both_lines() {
-        let paraphrases = read("a.csv", "prompt_id,text,strength\n7,a,2\n7,b,2.0\n").unwrap();
+        let message = read("a.csv", "prompt_id,text,strength\n7,a,2\n8,c,2\n7,b,2.0\n").unwrap_err().to_string();
+        assert!(message.contains("a.csv, line 4") && message.contains("line 2"), "{message}");
+        // Only the prompt shows that a row without a data set means the same one.
+        let paraphrases = read("a.csv", "prompt_id,text,strength,dataset\n7,a,2,\n7,b,2.0,mine\n").unwrap();
         let message = own(&prompt(), &paraphrases, 1).unwrap_err().to_string();
         assert!(message.contains("line 3") && message.contains("line 2"), "{message}");
     }
@@ -331,13 +396,27 @@ mod tests {
             ("a.csv", "text\na\n", vec!["line 1", "prompt_id"]),
             ("a.csv", "prompt_id,text\n7,\n", vec!["line 2", "text"]),
             ("a.csv", "prompt_id,text\n7,a,b\n", vec!["line 2"]),
-            ("a.csv", "prompt_id,text\n", vec!["no paraphrases"]),
+            ("a.csv", "prompt_id,text\n", vec!["no rows"]),
             ("a.csv", "prompt_id,text,family\n7,a,surface_noise\n", vec!["line 2", "family", "surface_noise"]),
             ("a.csv", "prompt_id,text,subtype\n7,a,x/y\n", vec!["line 2", "subtype", "x/y"]),
             ("a.csv", "prompt_id,text,place\n7,a,middle\n", vec!["line 2", "place", "prefix, suffix, global"]),
             ("a.jsonl", "{\"prompt_id\": \"7\", \"text\": \"a\"}\n{\"prompt_id\"\n", vec!["line 2"]),
             ("a.jsonl", "{\"prompt_id\": \"7\", \"text\": [1]}\n", vec!["line 1", "text", "[1]"]),
             ("a.jsonl", "{\"prompt_id\": \"7\"}\n", vec!["line 1", "text"]),
+            (
+                "a.jsonl",
+                "{\"prompt_id\": \"7\", \"text\": \"a\", \"text\": \"b\"}\n",
+                vec!["line 1", "two columns \"text\""],
+            ),
+            ("a.jsonl", "\n", vec!["no paraphrases"]),
+            ("a.csv", "prompt_id,text,text\n7,a,b\n", vec!["line 1", "two columns \"text\""]),
+            ("a.csv", "prompt_id,text\n7,\"a b c\n8,hello\n", vec!["line 2", "a quoted field is never closed"]),
+            ("a.csv", "prompt_id,text,strength\n7,a,nan\n", vec!["line 2", "strength", "nan"]),
+            ("a.csv", "prompt_id,text,strength\n7,a,-inf\n", vec!["line 2", "strength", "-inf"]),
+            ("a.csv", "prompt_id,text,strength\n7,a,1e999\n", vec!["line 2", "strength", "1e999"]),
+            ("a.csv", "prompt_id,text,subtype\n7,a,politeness\n", vec!["line 2", "subtype", "own-politeness"]),
+            ("a.csv", "prompt_id,text,subtype\n7,a,Form\n", vec!["line 2", "subtype", "own-Form"]),
+            ("a.csv", "prompt_id,text,subtype\n7,a,baseline\n", vec!["line 2", "subtype", "own-baseline"]),
             ("a.txt", "x", vec![".csv"]),
         ] {
             let message = read(name, content).unwrap_err().to_string();

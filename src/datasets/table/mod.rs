@@ -19,7 +19,7 @@ mod parquet;
 
 /// The rows of a file.
 #[derive(Debug, PartialEq)]
-pub(super) struct Table {
+pub(crate) struct Table {
     /// SHA-256 of the file, hexadecimal.
     pub sha256: String,
     /// Names of all columns, kept or not, in the order of the file.
@@ -32,7 +32,7 @@ pub(super) struct Table {
 
 /// One row.
 #[derive(Debug, PartialEq)]
-pub(super) struct Row {
+pub(crate) struct Row {
     /// The line on which it starts, from 1, in formats where a row has one.
     pub line: Option<u64>,
     /// The wanted columns.
@@ -41,7 +41,7 @@ pub(super) struct Row {
 
 /// How a file is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Format {
+pub(crate) enum Format {
     /// Fields separated by this byte, quoted as in CSV; the first line names the columns.
     Delimited(u8),
     /// Tab-separated fields, quoted as in CSV, without a line of names; these are the names.
@@ -84,11 +84,11 @@ impl Format {
 
 /// Which columns to keep: those in which one of some dotted paths starts, in any letter case.
 #[derive(Debug, Default)]
-pub(super) struct Wanted(Vec<String>);
+pub(crate) struct Wanted(Vec<String>);
 
 impl Wanted {
     /// The columns in which these paths start.
-    pub(super) fn by<'a>(paths: impl IntoIterator<Item = &'a str>) -> Wanted {
+    pub(crate) fn by<'a>(paths: impl IntoIterator<Item = &'a str>) -> Wanted {
         Wanted(paths.into_iter().map(str::to_lowercase).collect())
     }
 
@@ -104,7 +104,7 @@ impl Wanted {
 /// # Errors
 /// [`Error::Io`] where the file can't be read; [`Error::Input`] with file and line where it is not what its format
 /// says, and where it has no rows.
-pub(super) fn read(path: &Path, format: &Format, wanted: &Wanted) -> Result<Table> {
+pub(crate) fn read(path: &Path, format: &Format, wanted: &Wanted) -> Result<Table> {
     let mut file = File::open(path).map_err(Error::io("open", path))?;
     if file.metadata().map_err(Error::io("read", path))?.is_dir() {
         return Err(Error::input(format!("{} is a folder", name(path))).file(path).fix("give one file").into());

@@ -14,6 +14,7 @@ use rayon::prelude::*;
 use tokenizers::{Tokenizer, TruncationParams};
 
 use crate::measure::validity::default_layer;
+use crate::model::candle::said;
 use crate::{Error, Result, hash};
 
 /// Most tokens of a batch, padding included: enough to keep the matrix products busy, few enough for the caches.
@@ -68,7 +69,10 @@ impl Encoder {
         };
         let name = dir.file_name().map_or_else(|| "encoder".to_string(), |n| n.to_string_lossy().into_owned());
         let broken = |file: &str, e: &dyn Display| -> Error {
-            Error::Model { model: name.clone(), what: format!("{file} of the BERTScore encoder can't be used: {e}") }
+            Error::Model {
+                model: name.clone(),
+                what: format!("{file} of the BERTScore encoder can't be used: {}", said(e)),
+            }
         };
         let mut config: Config =
             serde_json::from_slice(&read("config.json")?).map_err(|e| broken("config.json", &e))?;
@@ -107,7 +111,7 @@ impl Encoder {
 
     /// An error of this encoder.
     pub(super) fn failed(&self, e: impl Display) -> Error {
-        Error::Model { model: self.name.clone(), what: format!("BERTScore encoder: {e}") }
+        Error::Model { model: self.name.clone(), what: format!("BERTScore encoder: {}", said(e)) }
     }
 
     /// The tokens of a text, begin and end tokens included, at most `max_tokens`.
@@ -118,7 +122,7 @@ impl Encoder {
         Ok(Tokens { ids, counts, truncated: !encoding.get_overflowing().is_empty() })
     }
 
-    /// Hidden states `[tokens, width]` of each text in order, rows scaled to length 1.
+    /// Hidden states `[tokens, width]` of each text in order, rows scaled to length 1. Errors: they are not finite.
     pub(super) fn embed(&self, texts: &[Tokens]) -> Result<Vec<Tensor>> {
         let mut by_length: Vec<(usize, &Tokens)> = texts.iter().enumerate().collect();
         by_length.sort_by_key(|(_, text)| std::cmp::Reverse(text.ids.len()));
@@ -157,7 +161,12 @@ impl Encoder {
         let states = states.broadcast_div(&states.sqr()?.sum_keepdim(D::Minus1)?.sqrt()?)?;
         let of = |(row, (place, text)): (usize, &(usize, &Tokens))| {
             // A copy of its own, so that the padded batch is freed.
-            Ok((*place, states.get(row)?.narrow(0, 0, text.ids.len())?.force_contiguous()?))
+            let states = states.get(row)?.narrow(0, 0, text.ids.len())?.force_contiguous()?;
+            // No row is longer than 1, so only what is not finite makes the sum so.
+            if !states.sum_all()?.to_scalar::<f32>()?.is_finite() {
+                return Err(candle_core::Error::Msg("the encoder gave numbers that are not finite".to_string()));
+            }
+            Ok((*place, states))
         };
         batch.iter().enumerate().map(of).collect()
     }

@@ -33,8 +33,11 @@ impl Work<'_> {
             pairs.retain(|&other| other != pair);
         }
         let mut tokens = self.answers.generations[baseline].token_ids.clone();
-        if self.answers.generations[baseline].finish == Finish::Stop {
-            tokens.pop();
+        match self.answers.generations[baseline].finish {
+            Finish::Stop => drop(tokens.pop()),
+            Finish::Length => {}
+            // What a broken model said is measured against nothing.
+            Finish::Broken => tokens.clear(),
         }
         let sequence = self.job.prompts.len() + pair;
         let prompt_length = self.sequences[prompt].prompt_length;
@@ -77,6 +80,9 @@ impl Work<'_> {
             let divergences = divergences(&distributions, &baselines);
             for ((&(pair, t), distribution), jsd) in places.iter().zip(&distributions).zip(divergences) {
                 let forced = &mut self.answers.forced[pair];
+                if !distribution.is_sound() && forced.broken_at.is_none() {
+                    forced.broken_at = Some(t);
+                }
                 forced.logprobs.push(distribution.log_probability(forced.token_ids[t]) as f32);
                 forced.entropies.push(distribution.entropy as f32);
                 forced.jsds.push(jsd as f32);

@@ -53,7 +53,7 @@ impl<'a> Header<'a> {
 
     /// Reads everything before the tensors' data.
     pub(super) fn read(&mut self) -> Result<Contents> {
-        if self.size < 24 || &self.take::<4>()? != b"GGUF" {
+        if self.size < 4 || &self.take::<4>()? != b"GGUF" {
             return Err(Error::input("not a GGUF model file: it does not begin with \"GGUF\"").file(self.path).into());
         }
         let version = self.u32()?;
