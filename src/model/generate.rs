@@ -441,6 +441,11 @@ mod tests {
         let square = |phase| weights(width * width, phase);
         let mut embedding = weights(vocabulary * width, 0.0);
         embedding[7 * width] = f32::NAN;
+        // The last token's logit is the mean of the others', so that it is never chosen.
+        let mut output = weights((vocabulary - 1) * width, 8.0);
+        let mean = |i: usize| output.iter().skip(i).step_by(width).sum::<f32>() / (vocabulary - 1) as f32;
+        let last: Vec<f32> = (0..width).map(mean).collect();
+        output.extend(last);
         let block = Block {
             attention_norm: vec![1.0; width],
             query_key_value: Matrix::pack(width, &[&square(1.0), &square(2.0), &square(3.0)]),
@@ -458,7 +463,7 @@ mod tests {
                 epsilon: 1e-5,
             },
             embedding: Matrix::pack(width, &[&embedding]),
-            output: Some(Matrix::pack(width, &[&weights(vocabulary * width, 8.0)])),
+            output: Some(Matrix::pack(width, &[&output])),
             blocks: vec![block],
             final_norm: vec![1.0; width],
             frequencies: vec![1.0; width / 2],
