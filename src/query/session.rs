@@ -51,6 +51,8 @@ impl Session {
         let threads = threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from)).max(1);
         let mut config =
             SessionConfig::new().with_target_partitions(threads).with_batch_size(32_768).with_information_schema(true);
+        // The statistics of Parquet leave NaN out: a column of 1 and NaN would be taken for a constant 1.
+        config.options_mut().execution.collect_statistics = false;
         // Plain strings: what is written must open in every reader, and views gain nothing on these tables.
         config.options_mut().execution.parquet.schema_force_view_types = false;
         config.options_mut().sql_parser.map_string_types_to_utf8view = false;
