@@ -48,7 +48,7 @@ pub fn write(path: &Path, rows: Rows, run_id: &str) -> Result<()> {
 /// Writes all `rows` as one file that names the tables whose parts of the same unit were written before it.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn write_beside(path: &Path, rows: Rows, run_id: &str, beside: &[&str]) -> Result<()> {
     let table = rows.table();
     let batch = rows.finish()?;
