@@ -7,10 +7,11 @@ export SAGO_COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 # Official data set files, for `make test-data`; the tests pass without them.
 DATA   ?=
 
-.PHONY: demo test test-data test-readers test-full-disk bench docs check setup models help
+.PHONY: demo install test test-data test-readers test-full-disk bench docs check setup models help
 
 help:
 	@echo "make demo            run the whole job on a small real model (minutes on two cores)"
+	@echo "make install         put sago on your PATH"
 	@echo "make test            run the tests"
 	@echo "make docs            build the API documentation"
 	@echo "make bench           measure speed and memory beside transformers (installs torch in $(VENV)-bench)"
@@ -30,6 +31,9 @@ demo: models
 	@$(CARGO) build --locked
 	@$(CARGO) run --locked --quiet -- run --preset quick --out $(OUT)
 	@echo "demo: the tables are in $(OUT); try: cargo run -q -- sql $(OUT) -c \"select * from sgs_model\"" >&2
+
+install: setup
+	$(CARGO) install --debug --locked --path .
 
 test: models
 	$(CARGO) test --locked
