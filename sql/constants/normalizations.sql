@@ -1,11 +1,15 @@
--- normalizations: what the deltas of an axis are divided by.
+-- normalizations: the ways in which deltas of different axes are compared.
 --
--- grain    axis, normalization
--- reads    axes
--- source   method, section 5; fixed: the divisors of the published study
+-- grain    normalization
+-- reads    nothing
+-- source   method, sections 5 and 7
+--
+-- Tests, intervals and claims are made where is_tested: a tolerance means
+-- something only on a scale that does not move with the data.
 
-select
-    axis,
-    'fixed' as normalization,
-    r_fixed as divisor
-from axes
+select normalization, is_primary, is_tested, doc
+from (
+    values
+    ('fixed', true, true,
+        'delta / R with the divisors of the published study')
+) as t (normalization, is_primary, is_tested, doc)

@@ -1,7 +1,7 @@
 -- normalized: deltas made comparable between axes.
 --
 -- grain    model, dataset, prompt_id, variant_id, repeat, axis, normalization
--- reads    deltas, normalizations
+-- reads    deltas, scales
 -- formula  delta / R
 -- source   method, section 5
 
@@ -15,5 +15,5 @@ select
     n.normalization,
     d.delta / n.divisor as delta
 from deltas as d
-inner join normalizations as n on n.axis = d.axis
+inner join scales as n on n.axis = d.axis
 where d.delta is not null

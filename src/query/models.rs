@@ -35,13 +35,13 @@ macro_rules! models {
 }
 
 models! {
-    "constants": "axes" "marks" "normalizations" "tolerances";
+    "constants": "axes" "effects" "marks" "normalizations" "settings" "tolerances";
     "staging": "baselines" "measured_variants" "responses";
     "axes":
         "layer_cosines" "activation_geometry" "generation_consistency" "confidence" "mirroring"
         "response_shape" "generated_confidence" "axis_values" "coverage" "variant_coverage";
     "stability":
-        "deltas" "baseline_check" "normalized" "instability" "sgs_dataset" "sgs_model"
+        "deltas" "baseline_check" "scales" "normalized" "instability" "sgs_dataset" "sgs_model"
         "sgs_family" "sgs_subtype" "sgs_place" "sgs_strength";
     "significance": "t_tests" "adjusted_tests" "significance_dataset" "significance_model";
 }
