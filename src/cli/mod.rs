@@ -12,8 +12,9 @@ mod variants;
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 
+use crate::query::MemoryLimit;
 use crate::{Error, Result, query};
 
 /// How a command ended, where nothing went wrong altogether.
@@ -36,11 +37,20 @@ pub enum Done {
                   Examples:\n  \
                   sago run --preset quick --out runs/first      variants, model, Parquet, SGS: the whole job\n  \
                   sago variants \"Who wrote Dracula?\"            see how a prompt is reworded\n  \
-                  sago sql runs/first -c \"select * from sgs_model\""
+                  sago sql runs/first -c \"select * from sgs_model\"\n  \
+                  sago sql runs/first                           a prompt for SQL; \\d lists the tables"
 )]
 pub struct Arguments {
     #[command(subcommand)]
     command: Command,
+}
+
+/// What commands that run SQL may use of the machine.
+#[derive(Debug, Args)]
+pub(super) struct Limits {
+    /// Most memory for sorts, joins and groups, as 2GiB; what is more goes to temporary files [default: no limit]
+    #[arg(long, value_name = "SIZE")]
+    memory_limit: Option<MemoryLimit>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -51,7 +61,7 @@ enum Command {
     Variants(variants::Variants),
     /// Compute deltas, instability, SGS and tests of a run
     Analyze(analyze::Analyze),
-    /// Ask SQL of a run, or of plain files
+    /// Ask SQL of runs, or of plain files
     Sql(sql::Sql),
 }
 

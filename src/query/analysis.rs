@@ -9,8 +9,9 @@ use std::time::Instant;
 use super::contract::Kind;
 use super::freshness::Origin;
 use super::graph::{Graph, Model};
+use super::memory::MemoryLimit;
 use super::models::{Source, built_in};
-use super::session::{Session, plan};
+use super::session::{Resources, Session, plan};
 use super::{files, materialize, raw};
 use crate::{Error, Result};
 
@@ -56,13 +57,13 @@ pub fn is_analyzed(run: &Path) -> Result<bool> {
 #[derive(Debug, Clone)]
 pub struct Analysis {
     sources: Vec<Source>,
-    threads: Option<usize>,
+    resources: Resources,
 }
 
 impl Default for Analysis {
     /// The built-in models, on all threads of the machine.
     fn default() -> Self {
-        Analysis { sources: built_in(), threads: None }
+        Analysis { sources: built_in(), resources: Resources::default() }
     }
 }
 
@@ -77,8 +78,20 @@ impl Analysis {
     /// Sets the number of threads and partitions.
     #[must_use]
     pub fn with_threads(mut self, threads: usize) -> Self {
-        self.threads = Some(threads);
+        self.resources.threads = Some(threads);
         self
+    }
+
+    /// Bounds the memory of sorts, joins and groups.
+    #[must_use]
+    pub fn with_memory_limit(mut self, limit: Option<MemoryLimit>) -> Self {
+        self.resources.memory = limit;
+        self
+    }
+
+    /// What its sessions may use.
+    pub(super) fn resources(&self) -> Resources {
+        self.resources
     }
 
     /// The models in the order in which they run on `run`, given tables in their places.
@@ -156,7 +169,7 @@ impl Analysis {
                 .expected("the output folder of `sago run`")
                 .into());
         }
-        let session = Session::new(self.threads)?;
+        let session = Session::with(self.resources)?;
         raw::register(&session, run)?;
         for name in given(run)? {
             session
@@ -186,7 +199,7 @@ fn of_model(model: &Model, error: Error) -> Error {
 }
 
 /// Names of the tables that stand in for models, sorted.
-fn given(run: &Path) -> Result<Vec<String>> {
+pub(super) fn given(run: &Path) -> Result<Vec<String>> {
     let folder = run.join(GIVEN);
     if !folder.is_dir() {
         return Ok(Vec::new());

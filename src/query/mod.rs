@@ -6,6 +6,7 @@
 //! [`Session`] answers a query; [`analyze`] runs all models of a run; [`sgs_table`] is what a person reads at the end.
 
 mod analysis;
+mod catalog;
 mod cell;
 mod contract;
 mod damage;
@@ -15,18 +16,27 @@ mod freshness;
 pub mod functions;
 mod graph;
 mod materialize;
+mod memory;
 mod models;
+mod place;
 mod print;
 mod raw;
+mod rows;
+mod runs;
 mod session;
+mod statement;
 mod summary;
 mod text_files;
 
 pub use analysis::{Analysis, Materialized, analyze, is_analyzed};
+pub use catalog::{Catalog, ColumnDoc, FunctionLine, TableDoc};
 pub use contract::{Column, Contract, Kind, Violation, check_contracts};
 pub use graph::{Graph, Model};
+pub use memory::MemoryLimit;
 pub use models::{Source, built_in};
 pub(crate) use print::plain_table;
-pub use print::{Format, print};
-pub use session::Session;
+pub use print::{Format, RowWriter, print};
+pub use rows::{Rows, Stop};
+pub use session::{Resources, Session};
+pub use statement::{Piece, Statement, is_whole, script};
 pub use summary::sgs_table;

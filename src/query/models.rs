@@ -31,6 +31,9 @@ macro_rules! models {
                 include_str!(concat!("../../sql/", $folder, "/", $name, ".toml")),
             )),+),+]
         }
+
+        /// The stages of the method in order, each with its models.
+        pub(super) const STAGES: &[(&str, &[&str])] = &[$(($folder, &[$($name),+])),+];
     };
 }
 

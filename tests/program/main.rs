@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod resume;
+mod sql_prompt;
 mod whole_job;
 
 use std::path::Path;
