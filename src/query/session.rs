@@ -17,6 +17,7 @@ use datafusion::datasource::listing::ListingTable;
 use datafusion::datasource::{MemTable, TableProvider};
 use datafusion::error::DataFusionError;
 use datafusion::execution::context::SQLOptions;
+use datafusion::execution::disk_manager::DiskManagerBuilder;
 use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
@@ -34,6 +35,12 @@ use crate::{Error, Result};
 
 /// Stack of a thread that plans: enough for the deepest query that [`depth`] lets pass. Only what is used takes memory.
 const STACK: usize = 64 << 20;
+/// Rows that are computed at a time.
+const BATCH: usize = 32_768;
+/// The same where memory counts: rows may hold long lists, and some batches are always under way.
+const SMALL_BATCH: usize = 8_192;
+/// Sorted files that are merged at a time: each holds some batches in memory, which can't be given back.
+const MERGED: usize = 8;
 /// Most users of memory that an error about its lack names.
 const NAMED: NonZeroUsize = NonZeroUsize::new(3).expect("three is not zero");
 
@@ -81,7 +88,7 @@ impl Session {
         let Resources { threads, memory } = resources;
         let threads = threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from)).max(1);
         let mut config =
-            SessionConfig::new().with_target_partitions(threads).with_batch_size(32_768).with_information_schema(true);
+            SessionConfig::new().with_target_partitions(threads).with_batch_size(BATCH).with_information_schema(true);
         // The statistics of Parquet leave NaN out: a column of 1 and NaN would be taken for a constant 1.
         config.options_mut().execution.collect_statistics = false;
         // Plain strings: what is written must open in every reader, and views gain nothing on these tables.
@@ -93,6 +100,9 @@ impl Session {
         if let Some(limit) = memory {
             // The table of a hash join can't leave memory.
             config.options_mut().optimizer.prefer_hash_join = false;
+            config = config.with_batch_size(SMALL_BATCH);
+            let disk = DiskManagerBuilder::default().with_max_spill_merge_fan_in(MERGED);
+            environment = environment.with_disk_manager_builder(disk);
             let pool = TrackConsumersPool::new(FairSpillPool::new(limit.bytes()), NAMED);
             environment = environment.with_memory_pool(Arc::new(pool));
         }
@@ -147,7 +157,9 @@ impl Session {
         let planned = self.wait(async move {
             let frame = plan_statement(&ctx, &copy).await?;
             let schema = SchemaRef::new(frame.schema().as_arrow().clone());
-            let stream = frame.execute_stream().await.map_err(|e| failed_at(&e, &copy, &ctx))?;
+            let (mut state, plan) = frame.into_parts();
+            *state.config_mut() = state.config().clone().with_batch_size(SMALL_BATCH);
+            let stream = DataFrame::new(state, plan).execute_stream().await.map_err(|e| failed_at(&e, &copy, &ctx))?;
             Ok((schema, stream))
         });
         let (schema, stream) = planned.flatten().map_err(|e| self.blame(e))?;

@@ -267,7 +267,7 @@ fn rows_pass_through_without_being_held() {
     let file = dir.path().join("rows").to_string_lossy().into_owned();
     for format in ["csv", "ndjson", "parquet"] {
         let held = peak(&["-c", query, "--format", format, "--output", &file]);
-        assert!(held.is_none_or(|held| held < 450), "{format}: {held:?} MiB");
+        assert!(held.is_none_or(|held| held < 400), "{format}: {held:?} MiB");
     }
 }
 
@@ -275,6 +275,7 @@ fn rows_pass_through_without_being_held() {
 fn a_memory_limit_is_kept_by_files() {
     let sorted = "select count(*) as n, sum(row) as s from (select row_number() over (order by key) as row \
                   from (select repeat('x', 100) || (value * 7919 % 1000003) as key from generate_series(1, 1000000)))";
+    // Each of the two needs more than it may have.
     let joined = "select count(*) as n, sum(a.value) as s from generate_series(1, 2000000) as a \
                   inner join generate_series(1, 2000000) as b on a.value = b.value";
     let limited = |query: &str| answer(&["-c", query, "--format", "csv", "--memory-limit", "64MiB"]);
