@@ -84,15 +84,14 @@ fn answer(console: &mut Console, text: &str) -> Result<bool> {
     Ok(true)
 }
 
-/// From now on a signal ends the running query; where none runs it ends the program. (While a line is typed, Ctrl-C is
-/// a key and no signal.)
+/// From now on a signal ends the running query; where none runs, and the second time, it ends the program. (While a line
+/// is typed, Ctrl-C is a key and no signal.)
 fn interrupts(console: &Console) -> Result<()> {
     let (stop, is_busy) = console.interrupter();
     let end = move || {
-        if !is_busy.load(Ordering::SeqCst) {
+        if !is_busy.load(Ordering::SeqCst) || stop.ask() {
             std::process::exit(2);
         }
-        stop.ask();
     };
     ctrlc::set_handler(end).map_err(|e| Error::io("listen for", "Ctrl-C")(io::Error::other(e)))
 }
