@@ -3,6 +3,8 @@
 //! In: nothing. Out: [`built_in`], every model with its contract, in the order of the method.
 //! A model's name is its file's; the folders are the stages of the method.
 
+use std::path::PathBuf;
+
 /// One SQL model: a `select` under a name, and what it promises.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
@@ -12,17 +14,22 @@ pub struct Source {
     pub sql: String,
     /// TOML text of the contract; empty for a model without one.
     pub contract: String,
+    /// The file that the SQL was read from, where it is a user's; the contract's is the same with the ending `.toml`.
+    pub file: Option<PathBuf>,
 }
 
 impl Source {
     /// A model from its SQL and its contract (may be empty).
     pub fn new(name: impl Into<String>, sql: impl Into<String>, contract: impl Into<String>) -> Self {
-        Source { name: name.into(), sql: sql.into(), contract: contract.into() }
+        Source { name: name.into(), sql: sql.into(), contract: contract.into(), file: None }
     }
 }
 
 macro_rules! models {
     ($($folder:literal: $($name:literal)+;)+) => {
+        /// The folders of `sql/`, each with its models, in the order of the method.
+        pub(super) const STAGES: &[(&str, &[&str])] = &[$(($folder, &[$($name),+])),+];
+
         /// Every built-in model.
         pub fn built_in() -> Vec<Source> {
             vec![$($(Source::new(
