@@ -13,8 +13,8 @@ use datafusion::logical_expr::Documentation;
 use datafusion::prelude::SessionContext;
 
 use super::contract::{Contract, Kind};
-use super::models::{STAGES, Source, built_in};
-use super::place::closest;
+use super::fault::closest;
+use super::models::{STAGES, built_in};
 use super::runs::RUN;
 use super::session::Session;
 use crate::store::schema::{TABLES, Table as RawTable};
@@ -26,7 +26,8 @@ use crate::{Error, Result};
 pub struct TableDoc {
     /// Name in SQL.
     pub name: String,
-    /// `raw`, the stage of the method that derives it (`views` for what is computed where it is read), or `other`.
+    /// `raw`, the stage of the method that derives it (`views` for what is computed where it is read), `own` for a
+    /// user's models, or `other`.
     pub group: &'static str,
     /// What a row is (raw tables) or says (derived ones).
     pub doc: String,
@@ -91,11 +92,21 @@ impl Catalog {
             }
             Ok::<_, Error>(schemas)
         })??;
-        let models: BTreeMap<String, Source> =
-            built_in().into_iter().map(|model| (model.name.clone(), model)).collect();
+        let mut models = BTreeMap::new();
+        for source in built_in() {
+            let contract = Contract::of(&source)?;
+            models.insert(
+                source.name.clone(),
+                Derived { doc: header(&source.name, &source.sql), contract, is_own: false },
+            );
+        }
+        for model in session.own_models() {
+            let (doc, contract) = (header(&model.name, &model.sql), model.contract.clone());
+            models.insert(model.name.clone(), Derived { doc, contract, is_own: true });
+        }
         let mut tables = Vec::new();
         for (name, schema) in schemas {
-            tables.push(describe(&name, &schema, models.get(&name))?);
+            tables.push(describe(&name, &schema, models.get(&name)));
         }
         let groups: Vec<&str> = groups().collect();
         let place = |table: &TableDoc| {
@@ -160,7 +171,7 @@ impl TableDoc {
 
 /// The groups in order.
 fn groups() -> impl Iterator<Item = &'static str> {
-    ["raw"].into_iter().chain(STAGES.iter().map(|(stage, _)| *stage)).chain(["views", "other"])
+    ["raw"].into_iter().chain(STAGES.iter().map(|(stage, _)| *stage)).chain(["views", "own", "other"])
 }
 
 /// Where a raw table stands among the raw tables.
@@ -168,26 +179,36 @@ fn raw_place(name: &str) -> Option<usize> {
     TABLES.iter().position(|table| table.name == name)
 }
 
-fn describe(name: &str, schema: &Schema, model: Option<&Source>) -> Result<TableDoc> {
+/// What a model says of its table.
+struct Derived {
+    doc: String,
+    contract: Contract,
+    is_own: bool,
+}
+
+fn describe(name: &str, schema: &Schema, model: Option<&Derived>) -> TableDoc {
     let mut table =
         TableDoc { name: name.to_string(), group: "other", doc: String::new(), key: Vec::new(), columns: Vec::new() };
-    let contract = model.map(|model| Contract::parse(&model.name, &model.contract)).transpose()?;
     if let Some(raw) = RawTable::named(name) {
         table.group = "raw";
         table.doc = raw.doc.to_string();
         table.key = raw.key.iter().map(ToString::to_string).collect();
-    } else if let (Some(model), Some(contract)) = (model, &contract) {
+    } else if let Some(model) = model {
         let stage = STAGES.iter().find(|(_, models)| models.contains(&name)).map_or("other", |(stage, _)| *stage);
-        table.group = if contract.kind == Kind::View { "views" } else { stage };
-        table.doc = header(model);
-        table.key = contract.unique.clone();
+        table.group = match model.contract.kind {
+            _ if model.is_own => "own",
+            Kind::View => "views",
+            Kind::Table => stage,
+        };
+        table.doc = model.doc.clone();
+        table.key = model.contract.unique.clone();
     }
     let has_run = schema.fields().first().is_some_and(|field| field.name() == RUN);
     if has_run && !table.key.is_empty() {
         table.key.insert(0, RUN.to_string());
     }
     for field in schema.fields() {
-        let promised = contract.as_ref().and_then(|contract| contract.columns.get(field.name()));
+        let promised = model.and_then(|model| model.contract.columns.get(field.name()));
         let (nullable, doc) = match promised {
             Some(promised) => (!promised.not_null, promised.doc.clone()),
             None if has_run && field.name() == RUN => (false, "the run, by the name of its folder".to_string()),
@@ -197,7 +218,7 @@ fn describe(name: &str, schema: &Schema, model: Option<&Source>) -> Result<Table
         let kind = sql_type(field.data_type());
         table.columns.push(ColumnDoc { name: field.name().clone(), kind, nullable, doc });
     }
-    Ok(table)
+    table
 }
 
 /// Whether NULL may stand in a column of a raw table, and its doc line.
@@ -209,14 +230,13 @@ fn of_raw(table: &str, name: &str, nullable: bool) -> (bool, String) {
 }
 
 /// The sentence that a model's header starts with, after its name.
-fn header(model: &Source) -> String {
-    let lead = format!("-- {}: ", model.name);
-    let mut lines = model.sql.lines();
-    let first = lines.next().and_then(|line| line.strip_prefix(lead.as_str())).unwrap_or_default();
-    // It may go on for some lines; the facts below it come after a blank one.
-    let rest = lines.map_while(|line| line.strip_prefix("-- ")).take_while(|line| !line.trim().is_empty());
-    let rest = rest.take_while(|_| !first.ends_with('.'));
-    let sentence = std::iter::once(first).chain(rest.map(str::trim)).collect::<Vec<_>>().join(" ");
+fn header(name: &str, sql: &str) -> String {
+    let mut lines = sql.lines().map_while(|line| line.strip_prefix("--")).map(str::trim);
+    let first = lines.next().unwrap_or_default();
+    let first = first.strip_prefix(name).and_then(|rest| rest.strip_prefix(':')).unwrap_or(first).trim();
+    // It may go on for some lines; the facts below it come after an empty one.
+    let rest = lines.take_while(|line| !line.is_empty() && !first.ends_with('.'));
+    let sentence = std::iter::once(first).chain(rest).collect::<Vec<_>>().join(" ");
     sentence.trim_end_matches('.').to_string()
 }
 

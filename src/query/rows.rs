@@ -19,7 +19,7 @@ use futures::{FutureExt, SinkExt, StreamExt};
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 
-use super::place::failed_at;
+use super::fault::failed_at;
 use super::session::{Session, broke_off};
 use super::statement::Statement;
 use crate::{Error, Result};

@@ -33,9 +33,10 @@ impl Analysis {
         let names = names(runs)?;
         let sessions = runs.iter().map(|run| self.open(run)).collect::<Result<Vec<_>>>()?;
         // A constant that a run brought itself may differ from another run's.
-        let own = runs.iter().map(|run| given(run)).collect::<Result<Vec<_>>>()?.concat();
+        let own = runs.iter().map(|run| given(run)).collect::<Result<Vec<_>>>()?;
         let constants = STAGES.iter().filter(|(stage, _)| *stage == "constants").flat_map(|(_, models)| models.iter());
-        let constants: BTreeSet<&str> = constants.copied().filter(|name| !own.iter().any(|own| own == name)).collect();
+        let constants: BTreeSet<&str> =
+            constants.copied().filter(|name| !own.iter().flatten().any(|own| own.model == *name)).collect();
 
         let mut all = Session::with(self.resources())?;
         let tables: BTreeSet<String> = sessions.iter().flat_map(Session::tables).collect();

@@ -25,11 +25,12 @@ use futures::FutureExt;
 use tokio::runtime::{Builder, Runtime};
 
 use super::analysis::Analysis;
+use super::fault::failed_at;
+use super::graph::Model;
 use super::memory::MemoryLimit;
-use super::place::failed_at;
 use super::rows::Rows;
 use super::statement::Statement;
-use super::{damage, depth, files, functions};
+use super::{damage, depth, files, functions, place};
 use crate::store::files::files_below;
 use crate::{Error, Result};
 
@@ -58,6 +59,8 @@ pub struct Session {
     ctx: SessionContext,
     /// None only while the session is dropped.
     runtime: Option<Runtime>,
+    /// A user's own models among its tables.
+    own: Vec<Model>,
     /// The sessions of single runs whose tables stand behind those of this one.
     behind: Vec<Session>,
 }
@@ -91,11 +94,11 @@ impl Session {
             SessionConfig::new().with_target_partitions(threads).with_batch_size(BATCH).with_information_schema(true);
         // The statistics of Parquet leave NaN out: a column of 1 and NaN would be taken for a constant 1.
         config.options_mut().execution.collect_statistics = false;
+        // Errors say where in the query their cause stands.
+        config.options_mut().sql_parser.collect_spans = true;
         // Plain strings: what is written must open in every reader, and views gain nothing on these tables.
         config.options_mut().execution.parquet.schema_force_view_types = false;
         config.options_mut().sql_parser.map_string_types_to_utf8view = false;
-        // Errors show the place in the query.
-        config.options_mut().sql_parser.collect_spans = true;
         let mut environment = RuntimeEnvBuilder::new();
         if let Some(limit) = memory {
             // The table of a hash join can't leave memory.
@@ -116,7 +119,7 @@ impl Session {
             .enable_all()
             .build()
             .map_err(|e| Error::Query(format!("could not start {threads} threads: {e}")))?;
-        Ok(Session { ctx, runtime: Some(runtime), behind: Vec::new() })
+        Ok(Session { ctx, runtime: Some(runtime), own: Vec::new(), behind: Vec::new() })
     }
 
     /// A session with all tables of a run: the raw ones (empty where the run has none), the constants, and every
@@ -164,6 +167,13 @@ impl Session {
         });
         let (schema, stream) = planned.flatten().map_err(|e| self.blame(e))?;
         Ok(Rows::new(self, runtime, schema, stream, (statement.clone(), self.ctx.clone())))
+    }
+
+    /// Names a query as a table; it is run where it is read.
+    pub(super) fn view(&self, name: &str, sql: &str) -> Result<()> {
+        let (ctx, sql) = (self.ctx.clone(), sql.to_string());
+        let view = self.wait(async move { plan(&ctx, &sql).await })??;
+        self.register(name, view.into_view())
     }
 
     /// Runs one statement. A quoted file stands for its rows: `select * from 'data/rows.jsonl'`.
@@ -241,6 +251,16 @@ impl Session {
         self.ctx.table_exist(TableReference::bare(name)).unwrap_or(false)
     }
 
+    /// Keeps what is known of the user's own among `models`.
+    pub(super) fn knows(&mut self, models: &[Model]) {
+        self.own = models.iter().filter(|model| model.file.is_some()).cloned().collect();
+    }
+
+    /// A user's own models among its tables.
+    pub(super) fn own_models(&self) -> impl Iterator<Item = &Model> {
+        self.own.iter().chain(self.behind.iter().flat_map(|session| &session.own))
+    }
+
     /// Keeps the sessions whose tables stand behind those of this one: their files are looked through for damage.
     pub(super) fn keep(&mut self, behind: Vec<Session>) {
         self.behind = behind;
@@ -295,27 +315,30 @@ impl Drop for Session {
 
 /// Parses and plans one statement; files that it names become tables under their quoted name.
 pub(super) async fn plan(ctx: &SessionContext, sql: &str) -> Result<DataFrame> {
-    plan_statement(ctx, &Statement::from(sql)).await
+    plan_or(ctx, sql, failed).await
 }
 
-/// As [`plan`]; errors tell the place in the text that the statement comes from.
+/// As [`plan`]; errors show the place in the text that the statement comes from.
 async fn plan_statement(ctx: &SessionContext, statement: &Statement) -> Result<DataFrame> {
-    let sql = statement.sql();
-    let failed = |e: DataFusionError| failed_at(&e, statement, ctx);
+    plan_or(ctx, statement.sql(), |e| failed_at(&e, statement, ctx)).await
+}
+
+/// Plans; what DataFusion refuses becomes an error by `failed`.
+async fn plan_or(ctx: &SessionContext, sql: &str, failed: impl Fn(DataFusionError) -> Error) -> Result<DataFrame> {
     depth::check(sql)?;
     let state = ctx.state();
     let dialect = state.config().options().sql_parser.dialect;
-    let parsed = state.sql_to_statement(sql, &dialect).map_err(failed)?;
-    for reference in state.resolve_table_references(&parsed).map_err(failed)? {
+    let statement = state.sql_to_statement(sql, &dialect).map_err(&failed)?;
+    for reference in state.resolve_table_references(&statement).map_err(&failed)? {
         let TableReference::Bare { table } = &reference else { continue };
         if files::is_file_name(table) {
             let provider = files::open(ctx, Path::new(&**table)).await?;
-            ctx.deregister_table(reference.clone()).map_err(failed)?;
-            ctx.register_table(reference.clone(), provider).map_err(failed)?;
+            ctx.deregister_table(reference.clone()).map_err(&failed)?;
+            ctx.register_table(reference.clone(), provider).map_err(&failed)?;
         }
     }
     // The state was a snapshot: planning needs one that knows the files.
-    let plan = ctx.state().statement_to_plan(parsed).await.map_err(failed)?;
+    let plan = ctx.state().statement_to_plan(statement).await.map_err(&failed)?;
     let only_queries = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
     only_queries.verify_plan(&plan).map_err(refused)?;
     ctx.execute_logical_plan(plan).await.map_err(failed)
@@ -329,10 +352,7 @@ fn refused(error: DataFusionError) -> Error {
         .into()
 }
 
-/// What DataFusion says, without its own backtrace.
+/// What DataFusion says, with the place in the query where it knows one.
 pub(super) fn failed(error: DataFusionError) -> Error {
-    match error {
-        DataFusionError::SQL(parser, _) => Error::Query(parser.to_string()),
-        other => Error::Query(other.strip_backtrace()),
-    }
+    Error::Query(place::message(&error))
 }

@@ -13,8 +13,9 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use self::console::{Console, Output};
+use super::own_models::OwnModels;
 use super::{Done, Limits, note_if_incomplete};
-use crate::query::{Analysis, Format, Resources, Session, script};
+use crate::query::{Format, Resources, Session, script};
 use crate::{Error, Result};
 
 /// Ask SQL of runs, or of plain files
@@ -46,6 +47,8 @@ pub struct Sql {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
+    models: OwnModels,
+    #[command(flatten)]
     limits: Limits,
 }
 
@@ -68,7 +71,7 @@ impl Sql {
         let session = if self.runs.is_empty() {
             Session::with(Resources { memory: self.limits.memory_limit, ..Resources::default() })?
         } else {
-            Analysis::default().with_memory_limit(self.limits.memory_limit).open_all(&self.runs)?
+            self.models.analysis()?.with_memory_limit(self.limits.memory_limit).open_all(&self.runs)?
         };
         let output = Output::new(self.output.as_deref())?;
         let mut console = Console::new(session, self.format(), output);

@@ -41,6 +41,9 @@ impl Format {
     /// The names of all formats, as [`FromStr`] takes them.
     pub const NAMES: [&'static str; 6] = ["table", "csv", "json", "ndjson", "parquet", "markdown"];
 
+    /// Those that are text: several results may follow one another.
+    pub const TEXTS: [&'static str; 5] = ["table", "csv", "json", "ndjson", "markdown"];
+
     /// Whether it is for people: rounded, and with room for a word beside the rows.
     pub fn is_for_people(self) -> bool {
         matches!(self, Format::Table | Format::Markdown)
