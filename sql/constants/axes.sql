@@ -48,7 +48,7 @@ from (
         'prob divided by the number of tokens of the baseline''s response'),
     (11, 'prob_geometric', 'confidence', false,
         1.0, 1.0, null, null, 'logits',
-        'geometric mean probability of the baseline''s response''s tokens, 0..1'),
+        'geometric mean probability of the baseline''s response, 0..1'),
     (12, 'jsd', 'confidence', false,
         0.6931471805599453, 0.6931471805599453, null, null, 'logits',
         'mean Jensen-Shannon divergence from the baseline''s distributions'),
