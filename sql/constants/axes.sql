@@ -8,8 +8,38 @@
 --          bound in nats), and what the study's 250 and 100 new tokens come to
 --          a token (prob_per_token 2.5) and a response (100 tokens).
 
+with bounds as (
+    -- Deltas of a cosine lie in -2..0 and are divided by 2; the other measures
+    -- are on 0..1 (for BERTScore: as far as its F1 is not negative).
+    select axis, bound
+    from (
+        values
+        ('cos', 1.0),
+        ('bleu', 1.0),
+        ('bert', 1.0),
+        ('mirror', 1.0),
+        ('cos_last', 1.0),
+        ('bleu_effective_order', 1.0),
+        ('chrf', 1.0),
+        ('jsd', 1.0),
+        ('prob_geometric', 1.0),
+        ('refusal', 1.0)
+    ) as t (axis, bound)
+)
+
 select
-    position, axis, aspect, is_main, r_fixed, anchor, not_for, needs, doc
+    a.position,
+    a.axis,
+    a.aspect,
+    a.is_main,
+    a.r_fixed,
+    a.anchor,
+    b.bound,
+    -- The main axes, and what stands in for two of them on chat APIs.
+    a.is_main or a.axis in ('prob_generated', 'ent_generated') as is_resampled,
+    a.not_for,
+    a.needs,
+    a.doc
 from (
     values
     (1, 'cos', 'activation geometry', true, 2.0, 1.0, null,
@@ -60,6 +90,7 @@ from (
     (16, 'refusal', 'response shape', false, 1.0, null, null,
         'text',
         '1 if the response declines to answer, by a rule in English, else 0')
-) as t (
+) as a (
     position, axis, aspect, is_main, r_fixed, anchor, not_for, needs, doc
 )
+left join bounds as b on b.axis = a.axis
