@@ -7,90 +7,70 @@
 --          the scale (cos_last, chrf, refusal, ...), ln 2 for jsd (its upper
 --          bound in nats), and what the study's 250 and 100 new tokens come to
 --          a token (prob_per_token 2.5) and a response (100 tokens).
-
-with bounds as (
-    -- Deltas of a cosine lie in -2..0 and are divided by 2; the other measures
-    -- are on 0..1 (for BERTScore: as far as its F1 is not negative).
-    select axis, bound
-    from (
-        values
-        ('cos', 1.0),
-        ('bleu', 1.0),
-        ('bert', 1.0),
-        ('mirror', 1.0),
-        ('cos_last', 1.0),
-        ('bleu_effective_order', 1.0),
-        ('chrf', 1.0),
-        ('jsd', 1.0),
-        ('prob_geometric', 1.0),
-        ('refusal', 1.0)
-    ) as t (axis, bound)
-)
+--          r_reference is the width of the axis's own scale; where that
+--          depends on the model or the prompt, see reference_scales; where
+--          there is none (counts of tokens) the axis has no reference scale.
+--          bound is 1 where deltas / r_fixed lie in -1..1: cosines (deltas in
+--          -2..0), measures on 0..1 (BERTScore's F1 as far as it is not
+--          negative) and jsd.
 
 select
-    a.position,
-    a.axis,
-    a.aspect,
-    a.is_main,
-    a.r_fixed,
-    a.anchor,
-    b.bound,
-    -- The main axes, and what stands in for two of them on chat APIs.
-    a.is_main or a.axis in ('prob_generated', 'ent_generated') as is_resampled,
-    a.not_for,
-    a.needs,
-    a.doc
+    position, axis, aspect, is_main, is_resampled, r_fixed, r_reference, bound,
+    anchor, not_for, needs, doc
 from (
     values
-    (1, 'cos', 'activation geometry', true, 2.0, 1.0, null,
-        'hidden states',
+    (1, 'cos', 'activation geometry', true, true,
+        2.0, 2.0, 1.0, 1.0, null, 'hidden states',
         'mean over layers of the cosine with the baseline''s hidden state'),
-    (2, 'bleu', 'generation consistency', true, 1.0, null, null,
-        'text',
+    (2, 'bleu', 'generation consistency', true, true,
+        1.0, 1.0, 1.0, null, null, 'text',
         'corpus BLEU of the response against the baseline''s, 0..1'),
-    (3, 'bert', 'generation consistency', true, 1.0, null, null,
-        'text',
+    (3, 'bert', 'generation consistency', true, true,
+        1.0, 1.0, 1.0, null, null, 'text',
         'BERTScore F1 of the response against the baseline''s'),
-    (4, 'prob', 'confidence', true, 250.0, null, null,
-        'logits',
+    (4, 'prob', 'confidence', true, true,
+        250.0, null, null, null, null, 'logits',
         'sum of the log-probabilities of the baseline''s response, in nats'),
-    (5, 'ent', 'confidence', true, 10.0, null, null,
-        'logits',
+    (5, 'ent', 'confidence', true, true,
+        10.0, null, null, null, null, 'logits',
         'mean entropy over the baseline''s response, in nats'),
-    (6, 'mirror', 'mirroring', true, 1.0, null, 'form',
-        'text and a judge',
+    (6, 'mirror', 'mirroring', true, true,
+        1.0, 1.0, 1.0, null, 'form', 'text and a judge',
         '1 if the response takes on the wording''s style, else 0'),
-    (7, 'cos_last', 'activation geometry', false, 2.0, 1.0, null,
-        'hidden states',
+    (7, 'cos_last', 'activation geometry', false, false,
+        2.0, 2.0, 1.0, 1.0, null, 'hidden states',
         'the same cosine at the last layer alone'),
-    (8, 'bleu_effective_order', 'generation consistency', false, 1.0, null,
-        null, 'text',
+    (8, 'bleu_effective_order', 'generation consistency', false, false,
+        1.0, 1.0, 1.0, null, null, 'text',
         'BLEU with effective order, for short responses'),
-    (9, 'chrf', 'generation consistency', false, 1.0, null, null,
-        'text',
+    (9, 'chrf', 'generation consistency', false, false,
+        1.0, 1.0, 1.0, null, null, 'text',
         'chrF of the response against the baseline''s, 0..1'),
-    (10, 'prob_per_token', 'confidence', false, 2.5, null, null,
-        'logits',
+    (10, 'prob_per_token', 'confidence', false, false,
+        2.5, null, null, null, null, 'logits',
         'prob divided by the number of tokens of the baseline''s response'),
-    (11, 'jsd', 'confidence', false, 0.6931471805599453, null, null,
-        'logits',
+    (11, 'prob_geometric', 'confidence', false, false,
+        1.0, 1.0, 1.0, null, null, 'logits',
+        'geometric mean probability of the baseline''s response''s tokens, 0..1'),
+    (12, 'jsd', 'confidence', false, false,
+        0.6931471805599453, 0.6931471805599453, 1.0, null, null, 'logits',
         'mean Jensen-Shannon divergence from the baseline''s distributions'),
-    (12, 'prob_generated', 'confidence', false, 250.0, null, null,
-        'log-probabilities of generated tokens',
+    (13, 'prob_generated', 'confidence', false, true,
+        250.0, 1.0, null, null, null, 'log-probabilities of generated tokens',
         'mean probability of the generated tokens; where there are no logits'),
-    (13, 'ent_generated', 'confidence', false, 10.0, null, null,
-        'log-probabilities of generated tokens',
+    (14, 'ent_generated', 'confidence', false, true,
+        10.0, null, null, null, null, 'log-probabilities of generated tokens',
         'sum of -p ln p of the generated tokens; where there are no logits'),
-    (14, 'response_length', 'response shape', false, 100.0, null, null,
-        'token ids',
+    (15, 'response_length', 'response shape', false, false,
+        100.0, null, null, null, null, 'token ids',
         'tokens of the response, without the end token'),
-    (15, 'first_divergent_token', 'response shape', false, 100.0, null, null,
-        'token ids',
+    (16, 'first_divergent_token', 'response shape', false, false,
+        100.0, null, null, null, null, 'token ids',
         'leading tokens that the response shares with the baseline''s'),
-    (16, 'refusal', 'response shape', false, 1.0, null, null,
-        'text',
+    (17, 'refusal', 'response shape', false, false,
+        1.0, 1.0, 1.0, null, null, 'text',
         '1 if the response declines to answer, by a rule in English, else 0')
-) as a (
-    position, axis, aspect, is_main, r_fixed, anchor, not_for, needs, doc
+) as t (
+    position, axis, aspect, is_main, is_resampled, r_fixed, r_reference, bound,
+    anchor, not_for, needs, doc
 )
-left join bounds as b on b.axis = a.axis

@@ -4,10 +4,13 @@
 //! Exit codes: 0 done; 1 done, but rows failed; 2 bad input, or it could not be done; 3 a check did not hold.
 
 mod analyze;
+mod compare;
+mod own_models;
 mod progress;
 mod run;
 mod sql;
 mod variants;
+mod verify;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -51,8 +54,12 @@ enum Command {
     Variants(variants::Variants),
     /// Compute deltas, instability, SGS and tests of a run
     Analyze(analyze::Analyze),
+    /// Compare two runs, or two models of one run, prompt by prompt
+    Compare(compare::Compare),
     /// Ask SQL of a run, or of plain files
     Sql(sql::Sql),
+    /// Check that a run is whole and that its figures are those of its raw tables
+    Verify(verify::Verify),
 }
 
 impl Arguments {
@@ -65,7 +72,9 @@ impl Arguments {
             Command::Run(run) => run.carry_out(),
             Command::Variants(variants) => variants.carry_out(),
             Command::Analyze(analyze) => analyze.carry_out(),
+            Command::Compare(compare) => compare.carry_out(),
             Command::Sql(sql) => sql.carry_out(),
+            Command::Verify(verify) => verify.carry_out(),
         }
     }
 }
@@ -81,8 +90,8 @@ impl From<Done> for ExitCode {
 }
 
 /// Checks the contracts of a run's derived tables, baseline deltas of 0 among them; says on stderr what does not hold.
-fn checks(run: &Path) -> Result<Done> {
-    let violations = query::check_contracts(run)?;
+fn checks(analysis: &query::Analysis, run: &Path) -> Result<Done> {
+    let violations = analysis.check_contracts(run)?;
     violations.iter().for_each(|violation| say(&format!("check: {violation}")));
     Ok(if violations.is_empty() { Done::All } else { Done::CheckFailed })
 }
