@@ -14,6 +14,7 @@ use datafusion::prelude::SessionContext;
 
 use super::contract::{Contract, Kind};
 use super::fault::closest;
+use super::header::Header;
 use super::models::{STAGES, built_in};
 use super::runs::RUN;
 use super::session::Session;
@@ -97,11 +98,11 @@ impl Catalog {
             let contract = Contract::of(&source)?;
             models.insert(
                 source.name.clone(),
-                Derived { doc: header(&source.name, &source.sql), contract, is_own: false },
+                Derived { doc: sentence(&source.name, &source.sql), contract, is_own: false },
             );
         }
         for model in session.own_models() {
-            let (doc, contract) = (header(&model.name, &model.sql), model.contract.clone());
+            let (doc, contract) = (sentence(&model.name, &model.sql), model.contract.clone());
             models.insert(model.name.clone(), Derived { doc, contract, is_own: true });
         }
         let mut tables = Vec::new();
@@ -229,15 +230,9 @@ fn of_raw(table: &str, name: &str, nullable: bool) -> (bool, String) {
     declared.map_or((nullable, String::new()), |column| (column.nullable, column.doc.to_string()))
 }
 
-/// The sentence that a model's header starts with, after its name.
-fn header(name: &str, sql: &str) -> String {
-    let mut lines = sql.lines().map_while(|line| line.strip_prefix("--")).map(str::trim);
-    let first = lines.next().unwrap_or_default();
-    let first = first.strip_prefix(name).and_then(|rest| rest.strip_prefix(':')).unwrap_or(first).trim();
-    // It may go on for some lines; the facts below it come after an empty one.
-    let rest = lines.take_while(|line| !line.is_empty() && !first.ends_with('.'));
-    let sentence = std::iter::once(first).chain(rest).collect::<Vec<_>>().join(" ");
-    sentence.trim_end_matches('.').to_string()
+/// The sentence of a model's header.
+fn sentence(name: &str, sql: &str) -> String {
+    Header::of(name, sql).sentence.trim_end_matches('.').to_string()
 }
 
 /// A type as SQL names it.
