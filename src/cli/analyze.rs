@@ -7,7 +7,7 @@ use clap::Args;
 use super::own_models::OwnModels;
 use super::progress::Tables;
 use super::{Done, note_if_incomplete, print};
-use crate::store::manifest::check_parts;
+use crate::store::check::check_parts;
 use crate::{Result, query};
 
 /// Compute deltas, instability, SGS and tests of a run
@@ -37,8 +37,8 @@ pub struct Analyze {
 
 impl Analyze {
     pub fn carry_out(self) -> Result<Done> {
-        note_if_incomplete(&self.run);
         check_parts(&self.run)?;
+        note_if_incomplete(&self.run);
         let mut analysis = self.models.analysis()?.with_only(self.only.clone());
         if let Some(threads) = self.threads {
             analysis = analysis.with_threads(threads.into());
