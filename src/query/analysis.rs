@@ -217,14 +217,22 @@ impl Analysis {
         let (graph, origins) = self.graph_with_origins(run)?;
         let needed = graph.needed(&self.only)?;
         let aside = tempfile::tempdir().map_err(Error::io("write in", std::env::temp_dir()))?;
-        let mut violations = Vec::new();
-        for model in graph.models().iter().filter(|model| needed.contains(model.name.as_str())) {
-            if !take_written(&session, run, model, &origins) {
+        for model in graph.models() {
+            if take_written(&session, run, model, &origins) {
+                continue;
+            }
+            if needed.contains(model.name.as_str()) {
                 compute(&session, model, &origins, aside.path())?;
+            } else {
+                // A promise may speak of values of any table.
+                register_view(&session, model)?;
             }
         }
-        for model in graph.models().iter().filter(|model| needed.contains(model.name.as_str())) {
-            violations.extend(promises::check(&session, &model.name, &model.contract)?);
+        let mut violations = Vec::new();
+        for model in graph.models() {
+            if self.only.is_empty() || self.only.contains(&model.name) {
+                violations.extend(promises::check(&session, &model.name, &model.contract)?);
+            }
         }
         Ok(violations)
     }
@@ -308,7 +316,7 @@ pub(super) fn derived(run: &Path, model: &Model) -> PathBuf {
     run.join(DERIVED).join(format!("{}.parquet", model.name))
 }
 
-fn register_view(session: &Session, model: &Model) -> Result<()> {
+pub(super) fn register_view(session: &Session, model: &Model) -> Result<()> {
     session.view(&model.name, &model.sql).map_err(|e| of_model(model, e))
 }
 

@@ -42,7 +42,7 @@ macro_rules! models {
 }
 
 models! {
-    "constants": "axes" "effects" "marks" "normalizations" "settings" "tolerances";
+    "constants": "axes" "effects" "marks" "normalizations" "settings" "study_sizes" "tolerances";
     "staging": "baselines" "measured_variants" "responses";
     "axes":
         "layer_cosines" "activation_geometry" "generation_consistency" "confidence" "mirroring"
@@ -53,7 +53,11 @@ models! {
         "normalized_wide" "normalized" "instability" "sgs_dataset" "sgs_model" "sgs_family" "sgs_subtype" "sgs_place"
         "sgs_strength" "sgs_layer" "dataset_ratio";
     "comparison": "shared_variants" "shared_instability" "sgs_shared" "sgs_shared_dataset" "sgs_by_size";
-    "significance": "t_tests" "adjusted_tests" "significance_dataset" "significance_model";
+    "significance":
+        "tested_scores" "t_tests" "sign_flip_tests" "median_tests" "adjusted_tests" "significance_dataset"
+        "significance_model" "effect_sizes" "intervals" "stability_claims" "power" "sample_sizes" "sample_size_curve"
+        "influence" "variance_shares" "dose_response" "noise_floor" "axis_correlation" "model_comparisons"
+        "equivalence_tests";
     "accuracy":
         "answer_scores" "answer_matches" "scored_wordings" "accuracy" "accuracy_variant" "flips"
         "prediction_agreement" "robustness" "token_f1" "judge_agreement" "judge_noise";

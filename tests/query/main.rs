@@ -1,9 +1,12 @@
 //! The SQL layer: golden values, hand-computed rows, whole runs.
 
 mod damage;
+mod dictionary;
 mod golden;
+mod own_models;
 mod partitions;
 mod plain_files;
 mod published;
 mod run;
 mod slt;
+mod verify;
