@@ -2,6 +2,7 @@
 
 mod damage;
 mod dictionary;
+mod effect_sizes;
 mod golden;
 mod own_models;
 mod partitions;
