@@ -7,7 +7,7 @@ use clap::Args;
 use super::own_models::OwnModels;
 use super::progress::Tables;
 use super::{Done, Limits, note_if_incomplete, print};
-use crate::store::manifest::check_parts;
+use crate::store::check::check_parts;
 use crate::{Result, query};
 
 /// Compute deltas, instability, SGS and tests of a run
@@ -40,8 +40,8 @@ pub struct Analyze {
 
 impl Analyze {
     pub fn carry_out(self) -> Result<Done> {
-        note_if_incomplete(&self.run);
         check_parts(&self.run)?;
+        note_if_incomplete(&self.run);
         let mut analysis = self.models.analysis()?;
         analysis = analysis.with_only(self.only.clone()).with_memory_limit(self.limits.memory_limit);
         if let Some(threads) = self.threads {

@@ -5,6 +5,7 @@
 
 mod analyze;
 mod compare;
+mod measure;
 mod own_models;
 mod progress;
 mod run;
@@ -18,6 +19,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 
 use crate::query::MemoryLimit;
+use crate::store::begun::Begun;
 use crate::{Error, Result, query};
 
 /// How a command ended, where nothing went wrong altogether.
@@ -40,6 +42,7 @@ pub enum Done {
                   Examples:\n  \
                   sago run --preset quick --out runs/first      variants, model, Parquet, SGS: the whole job\n  \
                   sago variants \"Who wrote Dracula?\"            see how a prompt is reworded\n  \
+                  sago measure runs/first --encoder DIR         score the same responses by another encoder\n  \
                   sago sql runs/first -c \"select * from sgs_model\"\n  \
                   sago sql runs/first                           a prompt for SQL; \\d lists the tables"
 )]
@@ -60,6 +63,8 @@ pub(super) struct Limits {
 enum Command {
     /// Reword prompts, run models over them, and write every output to Parquet
     Run(Box<run::Run>),
+    /// Measure the responses of a complete run again, without asking a model
+    Measure(measure::Measure),
     /// Show how a prompt is reworded
     Variants(variants::Variants),
     /// Compute deltas, instability, SGS and tests of a run
@@ -80,6 +85,7 @@ impl Arguments {
     pub fn carry_out(self) -> Result<Done> {
         match self.command {
             Command::Run(run) => run.carry_out(),
+            Command::Measure(measure) => measure.carry_out(),
             Command::Variants(variants) => variants.carry_out(),
             Command::Analyze(analyze) => analyze.carry_out(),
             Command::Compare(compare) => compare.carry_out(),
@@ -106,8 +112,11 @@ fn checks(analysis: &query::Analysis, run: &Path) -> Result<Done> {
     Ok(if violations.is_empty() { Done::All } else { Done::CheckFailed })
 }
 
-/// Says on stderr that a run is not complete, where it is not.
+/// Says on stderr that a run, or a later measurement of it, is not complete, where that is so.
 fn note_if_incomplete(run: &Path) {
+    if let Ok(Some(begun)) = Begun::read(run) {
+        say(&format!("note: {}", begun.unfinished(run)));
+    }
     if run.join("plan.json").exists() && !run.join("manifest.json").exists() {
         say(&format!("note: {} is not complete; the command that began it goes on with it", run.display()));
     }
