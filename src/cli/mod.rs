@@ -4,6 +4,7 @@
 //! Exit codes: 0 done; 1 done, but rows failed; 2 bad input, or it could not be done; 3 a check did not hold.
 
 mod analyze;
+mod compare;
 mod own_models;
 mod progress;
 mod run;
@@ -53,6 +54,8 @@ enum Command {
     Variants(variants::Variants),
     /// Compute deltas, instability, SGS and tests of a run
     Analyze(analyze::Analyze),
+    /// Compare two runs, or two models of one run, prompt by prompt
+    Compare(compare::Compare),
     /// Ask SQL of a run, or of plain files
     Sql(sql::Sql),
     /// Check that a run is whole and that its figures are those of its raw tables
@@ -69,6 +72,7 @@ impl Arguments {
             Command::Run(run) => run.carry_out(),
             Command::Variants(variants) => variants.carry_out(),
             Command::Analyze(analyze) => analyze.carry_out(),
+            Command::Compare(compare) => compare.carry_out(),
             Command::Sql(sql) => sql.carry_out(),
             Command::Verify(verify) => verify.carry_out(),
         }

@@ -237,6 +237,24 @@ impl Analysis {
         Ok(violations)
     }
 
+    /// Registers `names` and what they need as views over the tables that `session` has already.
+    pub(super) fn views(&self, session: &Session, names: &[&str]) -> Result<()> {
+        let graph = Graph::new(&self.sources, &raw::names())?;
+        let mut open: Vec<&str> = names.to_vec();
+        let mut needed: Vec<&Model> = Vec::new();
+        let known = session.tables();
+        while let Some(name) = open.pop() {
+            let model = graph.models().iter().find(|model| model.name == name);
+            let is_new = !known.iter().any(|table| table == name) && !needed.iter().any(|other| other.name == name);
+            if let Some(model) = model.filter(|_| is_new) {
+                open.extend(model.reads.iter().map(String::as_str));
+                needed.push(model);
+            }
+        }
+        let in_order = graph.models().iter().filter(|model| needed.iter().any(|other| other.name == model.name));
+        in_order.into_iter().try_for_each(|model| register_view(session, model))
+    }
+
     /// The graph on `run`, and what its derived files would say about their origin.
     pub(super) fn graph_with_origins(&self, run: &Path) -> Result<(Graph, Origins)> {
         let graph = self.graph(run)?;
@@ -299,9 +317,7 @@ pub(super) fn derived(run: &Path, model: &Model) -> PathBuf {
 }
 
 pub(super) fn register_view(session: &Session, model: &Model) -> Result<()> {
-    let (ctx, sql) = (session.context().clone(), model.sql.clone());
-    let view = session.wait(async move { plan(&ctx, &sql).await })?.map_err(|e| of_model(model, e))?;
-    session.register(&model.name, view.into_view())
+    session.view(&model.name, &model.sql).map_err(|e| of_model(model, e))
 }
 
 /// Names the model in an error of its SQL.

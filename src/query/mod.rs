@@ -7,6 +7,7 @@
 
 mod analysis;
 mod cell;
+mod compare;
 mod contract;
 mod damage;
 mod depth;
@@ -31,6 +32,7 @@ mod text_files;
 mod verify;
 
 pub use analysis::{Analysis, Materialized, Step, analyze, check_contracts, is_analyzed};
+pub use compare::{Comparison, Shared, Side, models_of};
 pub use contract::{Column, Contract, Kind};
 pub use dictionary::dictionary;
 pub use graph::{Graph, Model};

@@ -46,11 +46,17 @@ models! {
     "staging": "baselines" "measured_variants" "responses";
     "axes":
         "layer_cosines" "activation_geometry" "generation_consistency" "confidence" "mirroring"
-        "response_shape" "generated_confidence" "axis_values" "coverage" "variant_coverage";
+        "response_shape" "generated_confidence" "axis_values" "coverage" "variant_coverage"
+        "measure_signatures";
     "stability":
-        "deltas" "baseline_check" "scales" "normalized" "instability" "sgs_dataset" "sgs_model"
-        "sgs_family" "sgs_subtype" "sgs_place" "sgs_strength";
+        "deltas" "baseline_check" "reference_set" "reference_deltas" "quantile_scales" "scales" "reference_scales"
+        "normalized_wide" "normalized" "instability" "sgs_dataset" "sgs_model" "sgs_family" "sgs_subtype" "sgs_place"
+        "sgs_strength" "sgs_layer" "dataset_ratio";
+    "comparison": "shared_variants" "shared_instability" "sgs_shared" "sgs_shared_dataset" "sgs_by_size";
     "significance": "t_tests" "adjusted_tests" "significance_dataset" "significance_model";
+    "accuracy":
+        "answer_scores" "answer_matches" "scored_wordings" "accuracy" "accuracy_variant" "flips"
+        "prediction_agreement" "robustness" "token_f1" "judge_agreement" "judge_noise";
 }
 
 #[cfg(test)]

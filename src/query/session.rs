@@ -98,6 +98,13 @@ impl Session {
         self.register(name, std::sync::Arc::new(table))
     }
 
+    /// Names a query as a table; it is run where it is read.
+    pub(super) fn view(&self, name: &str, sql: &str) -> Result<()> {
+        let (ctx, sql) = (self.ctx.clone(), sql.to_string());
+        let view = self.wait(async move { plan(&ctx, &sql).await })??;
+        self.register(name, view.into_view())
+    }
+
     /// Runs one statement. A quoted file stands for its rows: `select * from 'data/rows.jsonl'`.
     /// Statements that would change files, tables or settings (insert, copy, create, drop, set) are refused. At least one batch comes back, so that the
     /// columns of an empty result are known.

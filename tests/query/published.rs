@@ -108,7 +108,11 @@ fn instability_sgs_and_tests_are_reproduced() {
     run.analyze();
     let expected = expected();
 
-    let found = by_key(&run, 4, "select model, dataset, prompt_id, axis, n_variants, s from instability");
+    let found = by_key(
+        &run,
+        4,
+        "select model, dataset, prompt_id, axis, n_variants, s from instability where normalization = 'fixed'",
+    );
     let rows = expected["per_prompt"].as_array().unwrap();
     assert_eq!(found.len(), rows.len());
     for row in rows {
@@ -122,11 +126,18 @@ fn instability_sgs_and_tests_are_reproduced() {
         ("total", &["model", "axis"][..], "sgs_model", "significance_model"),
     ] {
         let columns = keys.join(", ");
-        let scores = by_key(&run, keys.len(), &format!("select {columns}, sgs, n_prompts from {sgs}"));
+        let scores = by_key(
+            &run,
+            keys.len(),
+            &format!("select {columns}, sgs, n_prompts from {sgs} where normalization = 'fixed'"),
+        );
         let tests = by_key(
             &run,
             keys.len() + 1,
-            &format!("select {columns}, cast(epsilon as varchar), statistic, p, n from {significance}"),
+            &format!(
+                "select {columns}, cast(epsilon as varchar), statistic, p, n from {significance}
+                 where normalization = 'fixed'"
+            ),
         );
         let rows = expected[section].as_array().unwrap();
         assert_eq!(scores.len(), rows.len());
