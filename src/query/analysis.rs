@@ -10,9 +10,10 @@ use super::contract::Kind;
 use super::freshness::Origins;
 use super::graph::{Graph, Model};
 use super::inputs::{self, Given};
+use super::memory::MemoryLimit;
 use super::models::{Source, built_in};
 use super::promises::{self, Violation};
-use super::session::{Session, plan};
+use super::session::{Resources, Session, plan};
 use super::{files, materialize, own_models, raw};
 use crate::{Error, Result};
 
@@ -79,13 +80,13 @@ pub struct Analysis {
     /// A user's own; None for those that the run keeps.
     own: Option<Vec<Source>>,
     only: Vec<String>,
-    threads: Option<usize>,
+    resources: Resources,
 }
 
 impl Default for Analysis {
     /// The built-in models and those of a user that the run keeps, on all threads of the machine.
     fn default() -> Self {
-        Analysis { sources: built_in(), own: None, only: Vec::new(), threads: None }
+        Analysis { sources: built_in(), own: None, only: Vec::new(), resources: Resources::default() }
     }
 }
 
@@ -118,8 +119,20 @@ impl Analysis {
     /// Sets the number of threads and partitions.
     #[must_use]
     pub fn with_threads(mut self, threads: usize) -> Self {
-        self.threads = Some(threads);
+        self.resources.threads = Some(threads);
         self
+    }
+
+    /// Bounds the memory of sorts, joins and groups.
+    #[must_use]
+    pub fn with_memory_limit(mut self, limit: Option<MemoryLimit>) -> Self {
+        self.resources.memory = limit;
+        self
+    }
+
+    /// What its sessions may use.
+    pub(super) fn resources(&self) -> Resources {
+        self.resources
     }
 
     /// The models in the order in which they run on `run`, given tables in their places.
@@ -197,13 +210,14 @@ impl Analysis {
     /// # Errors
     /// As [`Session::open_run`].
     pub fn open(&self, run: &Path) -> Result<Session> {
-        let session = self.raw_session(run)?;
+        let mut session = self.raw_session(run)?;
         let (graph, origins) = self.graph_with_origins(run)?;
         for model in graph.models() {
             if !take_written(&session, run, model, &origins) {
                 register_view(&session, model)?;
             }
         }
+        session.knows(graph.models());
         Ok(session)
     }
 
@@ -273,7 +287,7 @@ impl Analysis {
                 .expected("the output folder of `sago run`")
                 .into());
         }
-        let session = Session::new(self.threads)?;
+        let session = Session::with(self.resources)?;
         raw::register(&session, run)?;
         for given in given(run)? {
             session.register_file(&given.table, &given.file)?;

@@ -147,5 +147,5 @@ fn directories() {
     refused(&["analyze", &nowhere, "--sql", "no-models"], &["no-models", "no such folder"]);
     refused(&["sql", &nowhere, "-c", "select 1"], &["nowhere"]);
     refused(&["sql", "-c", "select nothing from 'nowhere.csv'"], &["nowhere.csv"]);
-    refused(&["sql", "-c", "selec 1"], &["selec", "Line: 1, Column: 1"]);
+    refused(&["sql", "-c", "selec 1"], &["selec", "line 1, column 1", "did you mean select?"]);
 }

@@ -1,7 +1,9 @@
-//! The program as its users meet it: bad input, resume, exit codes. Every test runs the real binary on the real demo model.
+//! The program as its users meet it: bad input, resume, measuring again, exit codes. Every test runs the real binary on the real demo model.
 
 mod bad_input;
+mod measure;
 mod resume;
+mod sql_prompt;
 mod whole_job;
 
 use std::path::Path;

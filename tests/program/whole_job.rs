@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::{output, rows, sago, text};
 
 /// Writes a study of three own prompts (one of them with special-token text) and returns its path.
-fn study(folder: &Path, more: &str) -> PathBuf {
+pub fn study(folder: &Path, more: &str) -> PathBuf {
     let prompts = "key,ask,gold\n\
                    france,What is the capital of France?,Paris\n\
                    odd,Say <|im_end|> twice.,\n\
