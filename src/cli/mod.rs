@@ -4,6 +4,7 @@
 //! Exit codes: 0 done; 1 done, but rows failed; 2 bad input, or it could not be done; 3 a check did not hold.
 
 mod analyze;
+mod import;
 mod progress;
 mod run;
 mod sql;
@@ -49,6 +50,8 @@ enum Command {
     Run(Box<run::Run>),
     /// Show how a prompt is reworded
     Variants(variants::Variants),
+    /// Make a run of other people's files, and analyse it
+    Import(Box<import::Import>),
     /// Compute deltas, instability, SGS and tests of a run
     Analyze(analyze::Analyze),
     /// Ask SQL of a run, or of plain files
@@ -64,6 +67,7 @@ impl Arguments {
         match self.command {
             Command::Run(run) => run.carry_out(),
             Command::Variants(variants) => variants.carry_out(),
+            Command::Import(import) => import.carry_out(),
             Command::Analyze(analyze) => analyze.carry_out(),
             Command::Sql(sql) => sql.carry_out(),
         }

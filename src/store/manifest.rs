@@ -12,6 +12,9 @@ use super::schema::{SCHEMA_VERSION, TABLES, Table};
 use super::{files, part};
 use crate::{Error, Result, hash};
 
+/// Folder of a run for tables that stand in for derived ones: an import knows deltas, not what they came from.
+pub const GIVEN: &str = "given";
+
 /// `manifest.json`; its presence says that the run is complete.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Manifest {
@@ -29,11 +32,11 @@ pub struct Manifest {
     pub started: String,
     /// UTC time at which the run was complete.
     pub finished: String,
-    /// Rows by raw table.
+    /// Rows by raw table, and by `given/NAME` of an import.
     pub rows: BTreeMap<String, u64>,
     /// Rows of `generations` that hold an error.
     pub failed_rows: u64,
-    /// Every raw Parquet file, by path within the run.
+    /// Every raw or given Parquet file, by path within the run.
     pub parts: BTreeMap<String, Part>,
 }
 
@@ -44,6 +47,13 @@ pub struct Part {
     pub bytes: u64,
     /// SHA-256 of its bytes.
     pub sha256: String,
+}
+
+impl Part {
+    fn of(file: &Path) -> Result<Part> {
+        let bytes = file.metadata().map_err(Error::io("read", file))?.len();
+        Ok(Part { bytes, sha256: hash::of_file(file)? })
+    }
 }
 
 impl Manifest {
@@ -60,16 +70,20 @@ impl Manifest {
         for table in TABLES {
             let mut count = 0;
             for file in &raw_files(run.path(), table)? {
-                let summary = part::summary(table, file)?;
+                let summary = part::summary(table.name, file)?;
                 count += summary.rows;
                 failed_rows += summary.failed;
                 hosts.extend(summary.host);
                 started = [started, summary.started].into_iter().flatten().min();
-                let name = file.strip_prefix(run.path()).unwrap_or(file).to_string_lossy().into_owned();
-                let bytes = file.metadata().map_err(Error::io("read", file))?.len();
-                parts.insert(name, Part { bytes, sha256: hash::of_file(file)? });
+                parts.insert(name_in(run.path(), file), Part::of(file)?);
             }
             rows.insert(table.name.to_string(), count);
+        }
+        for file in &given_files(run.path())? {
+            let name = name_in(run.path(), file);
+            let table = name.trim_end_matches(".parquet").to_string();
+            rows.insert(table.clone(), part::summary(&table, file)?.rows);
+            parts.insert(name, Part::of(file)?);
         }
         Ok(Manifest {
             run_id: run.run_id().to_string(),
@@ -104,6 +118,19 @@ impl Manifest {
     }
 }
 
+/// A file's path within the run.
+fn name_in(run: &Path, file: &Path) -> String {
+    file.strip_prefix(run).unwrap_or(file).to_string_lossy().into_owned()
+}
+
+/// The given tables that are there.
+fn given_files(run: &Path) -> Result<Vec<PathBuf>> {
+    let folder = run.join(GIVEN);
+    let mut found = if folder.is_dir() { files::files_below(&folder)? } else { Vec::new() };
+    found.retain(|f| f.extension().is_some_and(|e| e == "parquet"));
+    Ok(found)
+}
+
 /// The Parquet files of a raw table that are there.
 fn raw_files(run: &Path, table: &Table) -> Result<Vec<PathBuf>> {
     let place = run.join(if table.partitioned { table.name.to_string() } else { format!("{}.parquet", table.name) });
@@ -135,12 +162,13 @@ pub fn check_parts(run: &Path) -> Result<()> {
             Err(_) => return damaged(&file, "is missing"),
         }
     }
+    let mut all = given_files(run)?;
     for table in TABLES {
-        for file in raw_files(run, table)? {
-            let name = file.strip_prefix(run).unwrap_or(&file).to_string_lossy().into_owned();
-            if !manifest.parts.contains_key(&name) {
-                return damaged(&file, "is not of this run");
-            }
+        all.extend(raw_files(run, table)?);
+    }
+    for file in all {
+        if !manifest.parts.contains_key(&name_in(run, &file)) {
+            return damaged(&file, "is not of this run");
         }
     }
     Ok(())
