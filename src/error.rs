@@ -60,6 +60,8 @@ pub struct InputError {
     pub file: Option<PathBuf>,
     /// The line in that file, from 1.
     pub line: Option<u64>,
+    /// The place in that line, in characters from 1.
+    pub column: Option<u64>,
     /// The column (of a table), key (of a TOML file) or option (of a command) at fault.
     pub key: Option<String>,
     /// What stands there.
@@ -78,6 +80,9 @@ impl fmt::Display for InputError {
             (Some(file), None) => write!(f, "\n  in {}", file.display())?,
             (None, Some(line)) => write!(f, "\n  at line {line}")?,
             (None, None) => {}
+        }
+        if let (Some(_), Some(column)) = (self.line, self.column) {
+            write!(f, ", column {column}")?;
         }
         if let Some(key) = &self.key {
             write!(f, "\n  key: {key}")?;
@@ -130,6 +135,13 @@ impl InputError {
     #[must_use]
     pub fn line(mut self, line: u64) -> Self {
         self.line = Some(line);
+        self
+    }
+
+    /// The place in the line, in characters from 1.
+    #[must_use]
+    pub fn column(mut self, column: u64) -> Self {
+        self.column = Some(column);
         self
     }
 

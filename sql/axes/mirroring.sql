@@ -5,6 +5,11 @@
 -- formula  1 if the rule judge says that the response takes on the wording's
 --          style, else 0; 0 for the baseline, which has no style to take on
 -- source   method, section 4
+--
+-- One judge a response: of several rule judges that say something, the one
+-- whose name sorts first. Judges are compared in judge_agreement.
+-- A baseline has a value at repeat 0 only, which is what it is by definition;
+-- its repeats were judged against nothing and have none.
 
 with judged as (
     select
@@ -14,7 +19,12 @@ with judged as (
         j.variant_id,
         j.repeat,
         v.baseline_id,
-        cast(j.mirrored as double) as value
+        cast(j.mirrored as double) as value,
+        row_number() over (
+            partition by
+                j.model, j.dataset, j.prompt_id, j.variant_id, j.repeat
+            order by j.judge
+        ) as place
     from judgements as j
     inner join variants as v
         on
@@ -31,6 +41,7 @@ with judged as (
 select
     model, dataset, prompt_id, variant_id, repeat, 'mirror' as axis, value
 from judged
+where place = 1
 
 union all
 

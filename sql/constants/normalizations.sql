@@ -11,5 +11,15 @@ select normalization, is_primary, is_tested, doc
 from (
     values
     ('fixed', true, true,
-        'delta / R with the divisors of the published study')
+        'delta / R with the divisors of the published study'),
+    ('reference', false, true,
+        'delta / a scale that comes from no response: ln V, T ln V, ranges'),
+    ('quantile', false, false,
+        'delta / the 95 % quantile of |delta| over the reference set'),
+    ('rank', false, false,
+        'sign(delta) * percent rank of |delta| within the reference set'),
+    ('mean_absolute', false, false,
+        'delta / mean of |delta| over the reference set'),
+    ('min_max', false, false,
+        'sign(delta) * (|delta| - min) / (max - min) over the reference set')
 ) as t (normalization, is_primary, is_tested, doc)

@@ -14,6 +14,8 @@ select
     -- Two axes are called independent when the interval of their rank
     -- correlation lies within this margin around 0.
     0.2 as independence_margin,
+    -- Of |delta| over the reference set, the robust size of a delta.
+    0.95 as scale_quantile,
     -- Every resampling below is a pure function of this seed and its data.
     0 as seed,
     99999 as sign_flip_draws,

@@ -1,7 +1,7 @@
 -- t_tests: is a model less stable than a tolerance allows?
 --
 -- grain    level, model, dataset, axis, normalization, test, epsilon
--- reads    instability, tolerances
+-- reads    instability, normalizations, tolerances
 -- formula  t = (mean(s) - epsilon) / (sd(s) / sqrt(n)), p = P(T > t), n - 1
 --          degrees of freedom; H1: mean > epsilon
 -- source   method, section 6; at small n and skewed s it is conservative
@@ -20,6 +20,8 @@ select
     count(*) as n
 from instability as i
 cross join tolerances as e
+inner join normalizations as w
+    on w.normalization = i.normalization and w.is_tested
 group by i.model, i.dataset, i.axis, i.normalization, e.epsilon
 
 union all
@@ -37,4 +39,6 @@ select
     count(*) as n
 from instability as i
 cross join tolerances as e
+inner join normalizations as w
+    on w.normalization = i.normalization and w.is_tested
 group by i.model, i.axis, i.normalization, e.epsilon

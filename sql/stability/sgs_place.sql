@@ -1,32 +1,52 @@
 -- sgs_place: SGS on the wordings of one place alone.
 --
 -- grain    model, dataset, place, axis, normalization
--- reads    measured_variants, normalized
+-- reads    measured_variants, normalized_wide
 -- formula  as instability and sgs_dataset, on that part of V
 -- source   method, section 5; global has length and form in it, prefix and
 --          suffix do not: compare places within a subtype
 
-with s_of_part as (
+with wide as (
     select
         n.model,
         n.dataset,
         n.prompt_id,
         v.place,
         n.axis,
-        n.normalization,
-        sqrt(avg(n.delta * n.delta)) as s
-    from normalized as n
+        sqrt(avg(n.fixed * n.fixed)) as fixed,
+        sqrt(avg(n.reference * n.reference)) as reference,
+        sqrt(avg(n.quantile * n.quantile)) as quantile,
+        sqrt(avg(n.rank * n.rank)) as rank,
+        sqrt(avg(n.mean_absolute * n.mean_absolute)) as mean_absolute,
+        sqrt(avg(n.min_max * n.min_max)) as min_max
+    from normalized_wide as n
     inner join measured_variants as v
         on
             v.dataset = n.dataset
             and v.prompt_id = n.prompt_id
             and v.variant_id = n.variant_id
-    where
-        n.repeat = 0
-        and v.place is not null
-    group by
-        n.model, n.dataset, n.prompt_id,
-        v.place, n.axis, n.normalization
+    where n.repeat = 0 and v.place is not null
+    group by n.model, n.dataset, n.prompt_id, v.place, n.axis
+),
+
+long as (
+    select
+        model,
+        dataset,
+        place,
+        axis,
+        unnest(
+            make_array(
+                'fixed', 'reference', 'quantile',
+                'rank', 'mean_absolute', 'min_max'
+            )
+        ) as normalization,
+        unnest(
+            make_array(
+                fixed, reference, quantile, rank, mean_absolute, min_max
+            )
+        ) as s
+    from wide
 )
 
 select
@@ -37,5 +57,6 @@ select
     normalization,
     avg(s) as sgs,
     count(*) as n_prompts
-from s_of_part
+from long
+where s is not null
 group by model, dataset, place, axis, normalization

@@ -1,11 +1,11 @@
 -- sgs_strength: SGS on the wordings of one subtype and strength alone.
 --
 -- grain    model, dataset, subtype, level, axis, normalization
--- reads    measured_variants, normalized
+-- reads    measured_variants, normalized_wide
 -- formula  as instability and sgs_dataset, on that part of V
 -- source   method, section 5; places are pooled
 
-with s_of_part as (
+with wide as (
     select
         n.model,
         n.dataset,
@@ -14,20 +14,44 @@ with s_of_part as (
         v.level,
         v.strength,
         n.axis,
-        n.normalization,
-        sqrt(avg(n.delta * n.delta)) as s
-    from normalized as n
+        sqrt(avg(n.fixed * n.fixed)) as fixed,
+        sqrt(avg(n.reference * n.reference)) as reference,
+        sqrt(avg(n.quantile * n.quantile)) as quantile,
+        sqrt(avg(n.rank * n.rank)) as rank,
+        sqrt(avg(n.mean_absolute * n.mean_absolute)) as mean_absolute,
+        sqrt(avg(n.min_max * n.min_max)) as min_max
+    from normalized_wide as n
     inner join measured_variants as v
         on
             v.dataset = n.dataset
             and v.prompt_id = n.prompt_id
             and v.variant_id = n.variant_id
-    where
-        n.repeat = 0
-        and v.level is not null
+    where n.repeat = 0 and v.level is not null
     group by
         n.model, n.dataset, n.prompt_id,
-        v.subtype, v.level, v.strength, n.axis, n.normalization
+        v.subtype, v.level, v.strength, n.axis
+),
+
+long as (
+    select
+        model,
+        dataset,
+        subtype,
+        level,
+        strength,
+        axis,
+        unnest(
+            make_array(
+                'fixed', 'reference', 'quantile',
+                'rank', 'mean_absolute', 'min_max'
+            )
+        ) as normalization,
+        unnest(
+            make_array(
+                fixed, reference, quantile, rank, mean_absolute, min_max
+            )
+        ) as s
+    from wide
 )
 
 select
@@ -40,5 +64,6 @@ select
     normalization,
     avg(s) as sgs,
     count(*) as n_prompts
-from s_of_part
+from long
+where s is not null
 group by model, dataset, subtype, level, strength, axis, normalization

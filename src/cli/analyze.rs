@@ -4,17 +4,32 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Done, note_if_incomplete, print, say};
+use super::own_models::OwnModels;
+use super::progress::Tables;
+use super::{Done, note_if_incomplete, print};
 use crate::store::manifest::check_parts;
 use crate::{Result, query};
 
 /// Compute deltas, instability, SGS and tests of a run
 #[derive(Debug, Args)]
-#[command(after_help = "Example:
-  sago analyze runs/first        writes runs/first/analysis/*.parquet and prints the SGS table")]
+#[command(after_help = "Examples:
+  sago analyze runs/first                    writes runs/first/analysis/*.parquet and prints the SGS table
+  sago analyze runs/first --sql my-models    your own .sql files as well, or in place of built-in ones
+  sago analyze runs/first --only my_scores   one table, and what it needs
+
+Models given with --sql are kept in RUN/analysis/models: `sago sql`, `sago verify` and the next `sago analyze` on
+this run use them without being told. To go back to the built-in models, delete that folder.")]
 pub struct Analyze {
     /// Directory of the run
     run: PathBuf,
+    #[command(flatten)]
+    models: OwnModels,
+    /// Only these tables, and what they need where that is not there yet; separated by commas
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    only: Vec<String>,
+    /// Threads, and parts that a query is cut into; by default as many as the machine has
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
     /// Only the SGS table, not what was written
     #[arg(long, short)]
     quiet: bool,
@@ -24,12 +39,16 @@ impl Analyze {
     pub fn carry_out(self) -> Result<Done> {
         note_if_incomplete(&self.run);
         check_parts(&self.run)?;
-        for made in query::analyze(&self.run)? {
-            if !self.quiet {
-                say(&format!("{:28} {:9} rows {:7.2} s", made.name, made.rows, made.seconds));
-            }
+        let mut analysis = self.models.analysis()?.with_only(self.only.clone());
+        if let Some(threads) = self.threads {
+            analysis = analysis.with_threads(threads.into());
         }
-        print(&query::sgs_table(&self.run)?)?;
-        super::checks(&self.run)
+        let progress = Tables::new(self.quiet);
+        analysis.run_with(&self.run, |step| progress.tell(step))?;
+        drop(progress);
+        if self.only.is_empty() {
+            print(&query::sgs_table(&self.run)?)?;
+        }
+        super::checks(&analysis, &self.run)
     }
 }

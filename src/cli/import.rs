@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
+use super::progress::Tables;
 use super::{Done, print, say};
 use crate::import::{self, Confidence, Layout, Responses, Source};
 use crate::{Error, Result, query};
@@ -99,13 +100,12 @@ impl Import {
         if self.no_analysis {
             return Ok(Done::All);
         }
-        for made in query::analyze(&self.out)? {
-            if !self.quiet {
-                say(&format!("{:28} {:9} rows {:7.2} s", made.name, made.rows, made.seconds));
-            }
-        }
+        let analysis = query::Analysis::default();
+        let progress = Tables::new(self.quiet);
+        analysis.run_with(&self.out, |step| progress.tell(step))?;
+        drop(progress);
         print(&query::sgs_table(&self.out)?)?;
-        super::checks(&self.out)
+        super::checks(&analysis, &self.out)
     }
 
     /// The options as the library takes them.

@@ -4,11 +4,14 @@
 //! Exit codes: 0 done; 1 done, but rows failed; 2 bad input, or it could not be done; 3 a check did not hold.
 
 mod analyze;
+mod compare;
 mod import;
+mod own_models;
 mod progress;
 mod run;
 mod sql;
 mod variants;
+mod verify;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -54,8 +57,12 @@ enum Command {
     Import(Box<import::Import>),
     /// Compute deltas, instability, SGS and tests of a run
     Analyze(analyze::Analyze),
+    /// Compare two runs, or two models of one run, prompt by prompt
+    Compare(compare::Compare),
     /// Ask SQL of a run, or of plain files
     Sql(sql::Sql),
+    /// Check that a run is whole and that its figures are those of its raw tables
+    Verify(verify::Verify),
 }
 
 impl Arguments {
@@ -69,7 +76,9 @@ impl Arguments {
             Command::Variants(variants) => variants.carry_out(),
             Command::Import(import) => import.carry_out(),
             Command::Analyze(analyze) => analyze.carry_out(),
+            Command::Compare(compare) => compare.carry_out(),
             Command::Sql(sql) => sql.carry_out(),
+            Command::Verify(verify) => verify.carry_out(),
         }
     }
 }
@@ -85,8 +94,8 @@ impl From<Done> for ExitCode {
 }
 
 /// Checks the contracts of a run's derived tables, baseline deltas of 0 among them; says on stderr what does not hold.
-fn checks(run: &Path) -> Result<Done> {
-    let violations = query::check_contracts(run)?;
+fn checks(analysis: &query::Analysis, run: &Path) -> Result<Done> {
+    let violations = analysis.check_contracts(run)?;
     violations.iter().for_each(|violation| say(&format!("check: {violation}")));
     Ok(if violations.is_empty() { Done::All } else { Done::CheckFailed })
 }

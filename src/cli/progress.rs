@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::say;
+use crate::query::Step;
 use crate::run::Progress;
 
 /// Between plain lines.
@@ -92,5 +93,46 @@ impl Progress for Stderr {
                 say(&format!("{}: {done} wordings done, {seconds:.0} s", b.what));
             }
         });
+    }
+}
+
+/// Says on stderr which table is being derived, and each one's rows and time when it is written.
+#[derive(Debug)]
+pub struct Tables {
+    /// None where nothing is said.
+    spinner: Option<ProgressBar>,
+}
+
+impl Tables {
+    /// Progress that says nothing where `quiet`.
+    pub fn new(quiet: bool) -> Self {
+        let spinner = ProgressBar::new_spinner();
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}, {elapsed}") {
+            spinner.set_style(style);
+        }
+        Tables { spinner: (!quiet).then_some(spinner) }
+    }
+
+    /// Takes in a step of the analysis.
+    pub fn tell(&self, step: Step<'_>) {
+        let Some(spinner) = &self.spinner else { return };
+        match step {
+            Step::Begin(name) => {
+                spinner.set_message(name.to_string());
+                spinner.reset_elapsed();
+                spinner.enable_steady_tick(Duration::from_millis(200));
+            }
+            Step::End(made) => {
+                spinner.suspend(|| say(&format!("{:28} {:9} rows {:7.2} s", made.name, made.rows, made.seconds)));
+            }
+        }
+    }
+}
+
+impl Drop for Tables {
+    fn drop(&mut self) {
+        if let Some(spinner) = &self.spinner {
+            spinner.finish_and_clear();
+        }
     }
 }

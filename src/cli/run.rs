@@ -118,7 +118,7 @@ impl Run {
         if failed_rows > 0 {
             say(&format!("{failed_rows} rows failed; see the column error of the table generations"));
         }
-        match super::checks(out)? {
+        match super::checks(&query::Analysis::default(), out)? {
             Done::All if failed_rows > 0 => Ok(Done::WithFailedRows),
             done => Ok(done),
         }

@@ -36,7 +36,7 @@ pub(super) struct Said {
 pub(super) struct Document {
     pub(super) answers: Vec<String>,
     /// Text of each wording.
-    pub(super) texts: BTreeMap<u32, Option<String>>,
+    pub(super) texts: BTreeMap<u32, String>,
     spot: Spot,
 }
 

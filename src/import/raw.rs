@@ -33,23 +33,23 @@ pub(super) fn write(import: &Import, mut harvest: Harvest, out: &Path) -> Result
             let key = Key { model: 0, dataset: set, prompt, wording };
             let baseline = harvest.baseline_of(key).and_then(|number| harvest.wordings.get(number));
             if let (Some(wording), Some(baseline)) = (harvest.wordings.get(wording), baseline) {
-                variant(&mut variants, dataset(set), prompt_id, wording, baseline, text.clone())?;
+                variant(&mut variants, dataset(set), prompt_id, wording, baseline, Some(text.clone()))?;
             }
         }
-        let of_prompt = |number: &&u32| harvest.wordings.get(**number).is_some_and(|w| *w == Wording::baseline());
-        let text = document.texts.keys().find(of_prompt).and_then(|number| document.texts.get(number)?.clone());
-        if let Some(text) = text {
-            let hash = source_hash(&text, &document.answers);
-            prompts.push([
-                dataset(set).into(),
-                prompt_id.into(),
-                text.into(),
-                document.answers.clone().into(),
-                Cell::Null,
-                prompt_id.parse::<i64>().unwrap_or_default().into(),
-                hash.into(),
-            ])?;
-        }
+        // The prompt itself, or what stands in its place.
+        let is_baseline = |number: &&u32| harvest.wordings.get(**number).is_some_and(|w| w.is_baseline);
+        let text = document.texts.keys().find(is_baseline).and_then(|number| document.texts.get(number));
+        let text = text.cloned().unwrap_or_default();
+        let hash = source_hash(&text, &document.answers);
+        prompts.push([
+            dataset(set).into(),
+            prompt_id.into(),
+            text.into(),
+            document.answers.clone().into(),
+            Cell::Null,
+            prompt_id.parse::<i64>().unwrap_or_default().into(),
+            hash.into(),
+        ])?;
     }
     let generations: usize = harvest.responses.values().map(|said| said.responses.len()).sum();
     let counts = json!({

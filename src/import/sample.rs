@@ -19,8 +19,8 @@ pub(super) const KEYS: [&str; 6] = ["doc_id", "target", "arguments", "resps", "f
 #[derive(Debug, PartialEq)]
 pub(super) struct Sample {
     pub(super) prompt_id: String,
-    /// The request as the model got it; None in files without arguments.
-    pub(super) text: Option<String>,
+    /// The request as the model got it.
+    pub(super) text: String,
     /// Reference answers; empty where the task has none.
     pub(super) answers: Vec<String>,
     /// One a repeat.
@@ -29,12 +29,12 @@ pub(super) struct Sample {
 
 /// One request of a document.
 struct Request {
-    context: Option<String>,
+    context: String,
     asked: Asked,
 }
 
 enum Asked {
-    /// For a text; the value are settings of generation, or files say nothing of it.
+    /// For a text; settings of generation stand in its place.
     Text,
     /// For the log-likelihood of a continuation.
     Continuation(String),
@@ -50,6 +50,10 @@ impl Sample {
     pub(super) fn read(cells: &Cells, responses: Responses) -> Result<Sample> {
         let prompt_id = cells.required("doc_id")?.into_owned();
         let requests = requests(cells)?;
+        let Some(first) = requests.first() else {
+            return Err(cells.wrong("arguments", "holds no request").into());
+        };
+        let text = first.context.clone();
         let field = match responses {
             Responses::Raw => "resps",
             Responses::Filtered => "filtered_resps",
@@ -63,9 +67,8 @@ impl Sample {
                 .map_err(|found| Error::from(cells.wrong("target", "is no text").found(found)))?,
             None => Vec::new(),
         };
-        let text = requests.first().and_then(|request| request.context.clone());
-        match requests.first().map(|request| &request.asked) {
-            Some(Asked::Continuation(_)) => {
+        match first.asked {
+            Asked::Continuation(_) => {
                 let choices = choices(&requests).ok_or_else(|| no_choice(cells))?;
                 let best = likeliest(answered, choices.len()).ok_or_else(|| {
                     cells
@@ -80,11 +83,11 @@ impl Sample {
                 let answers = targets.into_iter().map(choice).collect();
                 Ok(Sample { prompt_id, text, answers, responses: vec![chosen.to_string()] })
             }
-            Some(Asked::Whole) => Err(cells
+            Asked::Whole => Err(cells
                 .wrong("arguments", "asks for the log-likelihood of a text")
                 .expected("a task that has responses: generation, or a choice of continuations")
                 .into()),
-            Some(Asked::Text) | None => {
+            Asked::Text => {
                 let responses = texts(answered).ok_or_else(|| {
                     cells.wrong(field, "is no list of texts").expected("one request a document: [[\"response\"]]")
                 })?;
@@ -102,17 +105,16 @@ fn no_choice(cells: &Cells) -> InputError {
 /// What was asked: `{"gen_args_0": {"arg_0": ..., "arg_1": ...}}`, in older files `[[..., ...]]`.
 fn requests(cells: &Cells) -> Result<Vec<Request>> {
     let pairs: Vec<(Option<&Value>, Option<&Value>)> = match cells.value("arguments") {
-        None => return Ok(Vec::new()),
         Some(Value::Object(requests)) => (0..requests.len())
             .map(|at| requests.get(&format!("gen_args_{at}")))
             .map(|request| (request.and_then(|r| r.get("arg_0")), request.and_then(|r| r.get("arg_1"))))
             .collect(),
         Some(Value::Array(requests)) => requests.iter().map(|request| (request.get(0), request.get(1))).collect(),
-        Some(_) => return Err(cells.wrong("arguments", "is neither object nor list").into()),
+        _ => return Err(cells.wrong("arguments", "is neither object nor list").into()),
     };
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_string);
     let request = |(context, second): (Option<&Value>, Option<&Value>)| Request {
-        context: context.map(text),
+        context: context.map(text).unwrap_or_default(),
         asked: match second {
             Some(Value::Object(_)) => Asked::Text,
             Some(continuation) => Asked::Continuation(text(continuation)),
@@ -195,7 +197,7 @@ mod tests {
             "resps": [["Bram", " Stoker"]], "filtered_resps": ["Bram"],
         }));
         let sample = sample.unwrap();
-        assert_eq!((sample.prompt_id.as_str(), sample.text.as_deref()), ("4", Some("Q: Who?\nA:")));
+        assert_eq!((sample.prompt_id.as_str(), sample.text.as_str()), ("4", "Q: Who?\nA:"));
         assert_eq!(sample.answers, ["Stoker", "Bram Stoker"]);
         assert_eq!(sample.responses, ["Bram", " Stoker"]);
     }
@@ -221,7 +223,8 @@ mod tests {
         }));
         let message = message.unwrap_err().to_string();
         assert!(message.contains("line 3") && message.contains("log-likelihood of a text"), "{message}");
-        let message = read(serde_json::json!({"doc_id": 0, "target": "a"})).unwrap_err().to_string();
+        let message =
+            read(serde_json::json!({"doc_id": 0, "target": "a", "arguments": [["Q:", {}]]})).unwrap_err().to_string();
         assert!(message.contains("\"resps\"") && message.contains("no such field"), "{message}");
     }
 }

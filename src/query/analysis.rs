@@ -7,16 +7,18 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::contract::Kind;
-use super::freshness::Origin;
+use super::freshness::Origins;
 use super::graph::{Graph, Model};
+use super::inputs::{self, Given};
 use super::models::{Source, built_in};
+use super::promises::{self, Violation};
 use super::session::{Session, plan};
-use super::{files, materialize, raw};
+use super::{files, materialize, own_models, raw};
 use crate::store::manifest::GIVEN;
 use crate::{Error, Result};
 
 /// Folder of a run for what is derived.
-const DERIVED: &str = "analysis";
+pub(super) const DERIVED: &str = "analysis";
 /// Under this prefix a given table is known to the model that hands it on.
 const GIVEN_PREFIX: &str = "given_";
 
@@ -32,7 +34,17 @@ pub struct Materialized {
     pub seconds: f64,
 }
 
-/// Runs all built-in models on `run`; see [`Analysis::run`].
+/// How far an analysis is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Step<'a> {
+    /// The model of this name begins to run.
+    Begin(&'a str),
+    /// Its table is written.
+    End(&'a Materialized),
+}
+
+/// Runs all models on `run`; see [`Analysis::run`].
 ///
 /// # Errors
 /// As [`Analysis::run`].
@@ -40,28 +52,39 @@ pub fn analyze(run: &Path) -> Result<Vec<Materialized>> {
     Analysis::default().run(run)
 }
 
-/// Whether every built-in model of `run` that is a table has been written, from the raw tables as they are now.
+/// Whether every model of `run` that is a table has been written, from the raw tables as they are now.
 ///
 /// # Errors
 /// As [`Graph::new`], or a raw file can't be read.
 pub fn is_analyzed(run: &Path) -> Result<bool> {
     let analysis = Analysis::default();
-    let origin = analysis.origin(run)?;
-    let written = |model: &Model| model.contract.kind == Kind::View || origin.made(&derived(run, model));
-    Ok(analysis.graph(run)?.models().iter().all(written))
+    let (graph, origins) = analysis.graph_with_origins(run)?;
+    let written = |model: &Model| model.contract.kind == Kind::View || origins.made(&model.name, &derived(run, model));
+    Ok(graph.models().iter().all(written))
+}
+
+/// Checks the contract of every model on a run; see [`Analysis::check_contracts`].
+///
+/// # Errors
+/// As [`Analysis::check_contracts`].
+pub fn check_contracts(run: &Path) -> Result<Vec<Violation>> {
+    Analysis::default().check_contracts(run)
 }
 
 /// Which models are run, and on how many threads.
 #[derive(Debug, Clone)]
 pub struct Analysis {
     sources: Vec<Source>,
+    /// A user's own; None for those that the run keeps.
+    own: Option<Vec<Source>>,
+    only: Vec<String>,
     threads: Option<usize>,
 }
 
 impl Default for Analysis {
-    /// The built-in models, on all threads of the machine.
+    /// The built-in models and those of a user that the run keeps, on all threads of the machine.
     fn default() -> Self {
-        Analysis { sources: built_in(), threads: None }
+        Analysis { sources: built_in(), own: None, only: Vec::new(), threads: None }
     }
 }
 
@@ -70,6 +93,24 @@ impl Analysis {
     #[must_use]
     pub fn with_sources(mut self, sources: impl IntoIterator<Item = Source>) -> Self {
         self.sources.extend(sources);
+        self
+    }
+
+    /// Adds the models of a folder, as [`Source::from_folder`] reads them, in place of those that a run keeps. A model
+    /// that takes the place of a built-in one and has no contract is held to the built-in one's.
+    /// [`Analysis::run`] keeps them in the run, so that everything that opens it later knows them.
+    ///
+    /// # Errors
+    /// As [`Source::from_folder`].
+    pub fn with_folder(mut self, folder: &Path) -> Result<Self> {
+        self.own = Some(Source::from_folder(folder)?);
+        Ok(self)
+    }
+
+    /// Runs and checks just these models and what they need; with no name all models.
+    #[must_use]
+    pub fn with_only(mut self, names: impl IntoIterator<Item = String>) -> Self {
+        self.only = names.into_iter().collect();
         self
     }
 
@@ -83,17 +124,29 @@ impl Analysis {
     /// The models in the order in which they run on `run`, given tables in their places.
     ///
     /// # Errors
-    /// As [`Graph::new`].
+    /// As [`Graph::new`] and [`Source::from_folder`].
     pub fn graph(&self, run: &Path) -> Result<Graph> {
-        let given = given(run)?;
+        let own = match &self.own {
+            Some(own) => own.clone(),
+            None => own_models::kept(run)?,
+        };
         let mut sources = self.sources.clone();
+        for mut source in own {
+            if source.contract.trim().is_empty()
+                && let Some(replaced) = self.sources.iter().rfind(|other| other.name == source.name)
+            {
+                source.contract.clone_from(&replaced.contract);
+            }
+            sources.push(source);
+        }
+        let given = given(run)?;
         for source in &mut sources {
-            if given.contains(&source.name) {
-                source.sql = format!("select * from {GIVEN_PREFIX}{}", source.name);
+            if let Some(given) = given.iter().find(|given| given.model == source.name) {
+                source.sql = format!("select * from {}", given.table);
+                source.file = None;
             }
         }
-        let given: Vec<String> = given.iter().map(|name| format!("{GIVEN_PREFIX}{name}")).collect();
-        let tables: Vec<&str> = raw::names().into_iter().chain(given.iter().map(String::as_str)).collect();
+        let tables: Vec<&str> = raw::names().into_iter().chain(given.iter().map(|g| g.table.as_str())).collect();
         Graph::new(&sources, &tables)
     }
 
@@ -101,25 +154,39 @@ impl Analysis {
     /// Rows are sorted by the contract's key; values do not depend on the number of threads beyond a relative 1e-12.
     ///
     /// # Errors
-    /// When `run` is no run directory, a table can't be read or written, or a model's SQL fails (the model is named).
+    /// When `run` is no run directory, a table can't be read or written, raw tables hold what can't be analysed (a key
+    /// twice, a row of an unknown prompt or wording, no baseline), or a model's SQL fails (the model is named).
     pub fn run(&self, run: &Path) -> Result<Vec<Materialized>> {
+        self.run_with(run, |_| {})
+    }
+
+    /// As [`Analysis::run`]; `tell` hears of each table before and after it is made. Where only some models are asked
+    /// for, those that they need are taken as they stand, if they are of the raw tables and models of now.
+    ///
+    /// # Errors
+    /// As [`Analysis::run`].
+    pub fn run_with(&self, run: &Path, mut tell: impl FnMut(Step<'_>)) -> Result<Vec<Materialized>> {
         let session = self.raw_session(run)?;
-        let origin = self.origin(run)?;
+        let (graph, origins) = self.graph_with_origins(run)?;
+        let needed = graph.needed(&self.only)?;
+        inputs::check(&session, run, &given(run)?, &graph)?;
         let mut written = Vec::new();
-        for model in self.graph(run)?.models() {
-            let start = Instant::now();
+        for model in graph.models().iter().filter(|model| needed.contains(model.name.as_str())) {
+            let is_asked = self.only.is_empty() || self.only.contains(&model.name);
+            if !is_asked && take_written(&session, run, model, &origins) {
+                continue;
+            }
             if model.contract.kind == Kind::View {
                 register_view(&session, model)?;
                 continue;
             }
-            let path = derived(run, model);
-            let (ctx, copy, target, from) = (session.context().clone(), model.clone(), path.clone(), origin.clone());
-            let rows = session
-                .wait(async move { materialize::write(plan(&ctx, &copy.sql).await?, &copy, &from, &target).await })
-                .flatten()
-                .map_err(|e| of_model(model, session.blame(e)))?;
-            session.register_file(&model.name, &path)?;
-            written.push(Materialized { name: model.name.clone(), rows, seconds: start.elapsed().as_secs_f64() });
+            tell(Step::Begin(&model.name));
+            let made = make(&session, model, &origins, &derived(run, model))?;
+            tell(Step::End(&made));
+            written.push(made);
+        }
+        if let Some(own) = &self.own {
+            own_models::keep(run, own)?;
         }
         Ok(written)
     }
@@ -130,23 +197,65 @@ impl Analysis {
     /// As [`Session::open_run`].
     pub fn open(&self, run: &Path) -> Result<Session> {
         let session = self.raw_session(run)?;
-        let origin = self.origin(run)?;
-        for model in self.graph(run)?.models() {
-            let path = derived(run, model);
-            // A file that can't be opened is as good as none: what is derived can be computed anew.
-            let kept = model.contract.kind == Kind::Table && origin.made(&path);
-            if !kept || session.register_file(&model.name, &path).is_err() {
+        let (graph, origins) = self.graph_with_origins(run)?;
+        for model in graph.models() {
+            if !take_written(&session, run, model, &origins) {
                 register_view(&session, model)?;
             }
         }
         Ok(session)
     }
 
-    fn origin(&self, run: &Path) -> Result<Origin> {
-        Origin::of(run, &run.join(GIVEN), &self.sources)
+    /// Checks the contracts of the models on `run`; empty where all hold. Tables that are not written are computed
+    /// for it, each once, and left out of the run.
+    ///
+    /// # Errors
+    /// When the run or a table of it can't be read.
+    pub fn check_contracts(&self, run: &Path) -> Result<Vec<Violation>> {
+        let session = self.raw_session(run)?;
+        let (graph, origins) = self.graph_with_origins(run)?;
+        let needed = graph.needed(&self.only)?;
+        let aside = tempfile::tempdir().map_err(Error::io("write in", std::env::temp_dir()))?;
+        let mut violations = Vec::new();
+        for model in graph.models().iter().filter(|model| needed.contains(model.name.as_str())) {
+            if !take_written(&session, run, model, &origins) {
+                compute(&session, model, &origins, aside.path())?;
+            }
+        }
+        for model in graph.models().iter().filter(|model| needed.contains(model.name.as_str())) {
+            violations.extend(promises::check(&session, &model.name, &model.contract)?);
+        }
+        Ok(violations)
     }
 
-    fn raw_session(&self, run: &Path) -> Result<Session> {
+    /// Registers `names` and what they need as views over the tables that `session` has already.
+    pub(super) fn views(&self, session: &Session, names: &[&str]) -> Result<()> {
+        let graph = Graph::new(&self.sources, &raw::names())?;
+        let mut open: Vec<&str> = names.to_vec();
+        let mut needed: Vec<&Model> = Vec::new();
+        let known = session.tables();
+        while let Some(name) = open.pop() {
+            let model = graph.models().iter().find(|model| model.name == name);
+            let is_new = !known.iter().any(|table| table == name) && !needed.iter().any(|other| other.name == name);
+            if let Some(model) = model.filter(|_| is_new) {
+                open.extend(model.reads.iter().map(String::as_str));
+                needed.push(model);
+            }
+        }
+        let in_order = graph.models().iter().filter(|model| needed.iter().any(|other| other.name == model.name));
+        in_order.into_iter().try_for_each(|model| register_view(session, model))
+    }
+
+    /// The graph on `run`, and what its derived files would say about their origin.
+    pub(super) fn graph_with_origins(&self, run: &Path) -> Result<(Graph, Origins)> {
+        let graph = self.graph(run)?;
+        let given: Vec<(String, PathBuf)> = given(run)?.into_iter().map(|g| (g.table, g.file)).collect();
+        let origins = Origins::of(run, &given, &graph)?;
+        Ok((graph, origins))
+    }
+
+    /// A session with the raw and the given tables of `run`.
+    pub(super) fn raw_session(&self, run: &Path) -> Result<Session> {
         let is_run = ["plan.json", "variants.parquet"].iter().any(|file| run.join(file).is_file());
         if !is_run {
             let found = if run.is_dir() { "a folder without plan.json" } else { "no such folder" };
@@ -157,48 +266,74 @@ impl Analysis {
         }
         let session = Session::new(self.threads)?;
         raw::register(&session, run)?;
-        for name in given(run)? {
-            session
-                .register_file(&format!("{GIVEN_PREFIX}{name}"), &run.join(GIVEN).join(format!("{name}.parquet")))?;
+        for given in given(run)? {
+            session.register_file(&given.table, &given.file)?;
         }
         Ok(session)
     }
 }
 
+/// Registers a derived table as it was written; false where that is not of the raw tables and models of now.
+fn take_written(session: &Session, run: &Path, model: &Model, origins: &Origins) -> bool {
+    let path = derived(run, model);
+    let kept = model.contract.kind == Kind::Table && origins.made(&model.name, &path);
+    // A file that can't be opened is as good as none: what is derived can be computed anew.
+    kept && session.register_file(&model.name, &path).is_ok()
+}
+
+/// Computes a model in `folder` and registers it; a view is only registered.
+pub(super) fn compute(session: &Session, model: &Model, origins: &Origins, folder: &Path) -> Result<()> {
+    match model.contract.kind {
+        Kind::View => register_view(session, model),
+        Kind::Table => make(session, model, origins, &folder.join(format!("{}.parquet", model.name))).map(drop),
+    }
+}
+
+/// Runs a model, writes its rows to `path` and registers them.
+fn make(session: &Session, model: &Model, origins: &Origins, path: &Path) -> Result<Materialized> {
+    let start = Instant::now();
+    let (ctx, copy, target) = (session.context().clone(), model.clone(), path.to_path_buf());
+    let metadata = origins.metadata(&model.name);
+    let rows = session
+        .wait(async move { materialize::write(plan(&ctx, &copy.sql).await?, &copy, metadata, &target).await })
+        .flatten()
+        .map_err(|e| of_model(model, session.blame(e)))?;
+    session.register_file(&model.name, path)?;
+    Ok(Materialized { name: model.name.clone(), rows, seconds: start.elapsed().as_secs_f64() })
+}
+
 /// Where a model's rows are written.
-fn derived(run: &Path, model: &Model) -> PathBuf {
+pub(super) fn derived(run: &Path, model: &Model) -> PathBuf {
     run.join(DERIVED).join(format!("{}.parquet", model.name))
 }
 
 fn register_view(session: &Session, model: &Model) -> Result<()> {
-    let (ctx, sql) = (session.context().clone(), model.sql.clone());
-    let view = session.wait(async move { plan(&ctx, &sql).await })?.map_err(|e| of_model(model, e))?;
-    session.register(&model.name, view.into_view())
+    session.view(&model.name, &model.sql).map_err(|e| of_model(model, e))
 }
 
 /// Names the model in an error of its SQL.
 fn of_model(model: &Model, error: Error) -> Error {
     match error {
-        Error::Query(what) => Error::Table { table: model.name.clone(), what },
+        Error::Query(what) => model.wrong(&what),
         other => other,
     }
 }
 
-/// Names of the tables that stand in for models, sorted.
-fn given(run: &Path) -> Result<Vec<String>> {
+/// The tables that stand in for models, by name.
+pub(super) fn given(run: &Path) -> Result<Vec<Given>> {
     let folder = run.join(GIVEN);
     if !folder.is_dir() {
         return Ok(Vec::new());
     }
-    let mut names = Vec::new();
+    let mut all = Vec::new();
     for entry in std::fs::read_dir(&folder).map_err(Error::io("list", &folder))? {
-        let path = entry.map_err(Error::io("list", &folder))?.path();
-        if files::is_parquet(&path)
-            && let Some(name) = path.file_stem().and_then(|stem| stem.to_str())
+        let file = entry.map_err(Error::io("list", &folder))?.path();
+        if files::is_parquet(&file)
+            && let Some(name) = file.file_stem().and_then(|stem| stem.to_str())
         {
-            names.push(name.to_string());
+            all.push(Given { model: name.to_string(), table: format!("{GIVEN_PREFIX}{name}"), file });
         }
     }
-    names.sort();
-    Ok(names)
+    all.sort_by(|a, b| a.model.cmp(&b.model));
+    Ok(all)
 }

@@ -1,68 +1,99 @@
 //! Freshness: whether a derived table belongs to the raw tables and models of now.
 //!
-//! In: a run directory and models. Out: a fingerprint that every derived file carries in its metadata.
-//! A file with another fingerprint (a killed run that went on, a newer program) is not read: its model is computed anew.
+//! In: a run directory and the graph of its models. Out: a fingerprint a model, which its file carries in its metadata.
+//! A file with another fingerprint (a killed run that went on, a changed model, a newer program) is not read: its
+//! model is computed anew. A fingerprint is made of those of what the model reads, so that one changed model leaves
+//! the others fresh.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use parquet::file::metadata::KeyValue;
 
 use super::damage;
-use super::models::Source;
+use super::graph::{Graph, Model};
 use crate::store::files::files_below;
 use crate::store::schema::{SCHEMA_VERSION, TABLES};
 use crate::{Error, Result, hash};
 
 const INPUTS: &str = "sago.inputs";
 
-/// What a derived file says about its origin.
+/// What derived files say about their origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Origin {
+pub(super) struct Origins {
     /// Hash of plan.json; None for tables that came by import.
     run_id: Option<String>,
-    /// Hash over names and sizes of all raw files and over the text of all models.
-    inputs: String,
+    /// By table and model: a hash over everything that its rows come from.
+    inputs: BTreeMap<String, String>,
 }
 
-impl Origin {
-    /// The origin that files derived now would have; `given` is the folder of tables that stand in for models.
-    pub(super) fn of(run: &Path, given: &Path, models: &[Source]) -> Result<Origin> {
-        let mut parts: Vec<Vec<u8>> = Vec::new();
-        let raw = TABLES.iter().map(|t| run.join(t.name)).chain([given.to_path_buf()]);
-        let folders = raw.filter(|folder| folder.is_dir()).map(|folder| files_below(&folder));
-        let single = TABLES.iter().map(|t| run.join(t.name).with_extension("parquet")).filter(|file| file.is_file());
-        for file in folders.collect::<Result<Vec<_>>>()?.into_iter().flatten().chain(single) {
-            if file.extension().is_some_and(|e| e == "parquet") {
-                let size = file.metadata().map_err(Error::io("read", &file))?.len();
-                let name = file.strip_prefix(run).unwrap_or(&file);
-                parts.push(format!("{} {size}", name.display()).into_bytes());
-            }
+impl Origins {
+    /// The origins that files derived now would have; `given` are the tables that stand in for models, by the name
+    /// under which a model reads them.
+    pub(super) fn of(run: &Path, given: &[(String, PathBuf)], graph: &Graph) -> Result<Origins> {
+        let mut inputs = BTreeMap::new();
+        for table in TABLES {
+            let folder = run.join(table.name);
+            let files = if folder.is_dir() { files_below(&folder)? } else { vec![folder.with_extension("parquet")] };
+            inputs.insert(table.name.to_string(), of_files(run, &files)?);
         }
-        for model in models {
-            parts.extend([&model.name, &model.sql, &model.contract].map(|text| text.clone().into_bytes()));
+        for (name, file) in given {
+            inputs.insert(name.clone(), of_files(run, std::slice::from_ref(file))?);
+        }
+        // A model comes after what it reads.
+        for model in graph.models() {
+            let of_model = of_model(model, &inputs);
+            inputs.insert(model.name.clone(), of_model);
         }
         let plan = run.join("plan.json");
         let run_id = if plan.is_file() { Some(hash::of_file(&plan)?) } else { None };
-        Ok(Origin { run_id, inputs: hash::of_parts(parts.iter().map(Vec::as_slice)) })
+        Ok(Origins { run_id, inputs })
     }
 
-    /// As key-value metadata of a Parquet file.
-    pub(super) fn metadata(&self) -> Vec<KeyValue> {
-        let mut all = vec![
-            KeyValue::new("sago.schema_version".to_string(), SCHEMA_VERSION.to_string()),
-            KeyValue::new(INPUTS.to_string(), self.inputs.clone()),
-        ];
+    /// As key-value metadata of a model's Parquet file.
+    pub(super) fn metadata(&self, model: &str) -> Vec<KeyValue> {
+        let mut all = vec![KeyValue::new("sago.schema_version".to_string(), SCHEMA_VERSION.to_string())];
+        all.extend(self.inputs.get(model).map(|inputs| KeyValue::new(INPUTS.to_string(), inputs.clone())));
         all.extend(self.run_id.iter().map(|id| KeyValue::new("sago.run_id".to_string(), id.clone())));
         all
     }
 
-    /// Whether `file` is there and was derived from just this.
-    pub(super) fn made(&self, file: &Path) -> bool {
+    /// Whether `file` is there and was derived by `model` from just this.
+    pub(super) fn made(&self, model: &str, file: &Path) -> bool {
         let metadata = || {
             let reader = damage::footer(file).ok()?;
             let all = reader.metadata().file_metadata().key_value_metadata()?.clone();
             all.into_iter().find(|kv| kv.key == INPUTS)?.value
         };
-        metadata().as_deref() == Some(&self.inputs)
+        self.inputs.get(model).is_some_and(|inputs| metadata().as_ref() == Some(inputs))
     }
+}
+
+/// By names and sizes: reading all of a run would take longer than deriving its tables.
+fn of_files(run: &Path, files: &[PathBuf]) -> Result<String> {
+    let mut parts: Vec<Vec<u8>> = Vec::new();
+    for file in files.iter().filter(|file| file.is_file() && file.extension().is_some_and(|e| e == "parquet")) {
+        let size = file.metadata().map_err(Error::io("read", file))?.len();
+        let name = file.strip_prefix(run).unwrap_or(file);
+        parts.push(format!("{} {size}", name.display()).into_bytes());
+    }
+    Ok(hash::of_parts(parts.iter().map(Vec::as_slice)))
+}
+
+fn of_model(model: &Model, inputs: &BTreeMap<String, String>) -> String {
+    let contract = format!("{:?}", model.contract);
+    // Functions are a part of what a query says.
+    let mut parts: Vec<String> =
+        vec![env!("CARGO_PKG_VERSION").to_string(), model.name.clone(), model.sql.clone(), contract];
+    for name in &model.reads {
+        parts.push(format!("{name} {}", inputs.get(name).map_or("", String::as_str)));
+    }
+    for file in &model.files {
+        // A user's file beside the run is edited now and then, and may keep its size.
+        let metadata = Path::new(file).metadata().ok();
+        let changed = metadata.as_ref().and_then(|m| m.modified().ok()?.duration_since(UNIX_EPOCH).ok());
+        parts.push(format!("{file} {:?} {changed:?}", metadata.map(|m| m.len())));
+    }
+    hash::of_parts(parts.iter().map(String::as_bytes))
 }

@@ -15,16 +15,16 @@ use datafusion::prelude::DataFrame;
 use futures::StreamExt;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 
-use super::freshness::Origin;
 use super::graph::Model;
 use super::session::failed;
 use crate::store::files::Pending;
 use crate::{Error, Result};
 
-/// Runs `frame` and writes its rows to `path`, marked with their origin; gives their number.
-pub(super) async fn write(frame: DataFrame, model: &Model, origin: &Origin, path: &Path) -> Result<u64> {
+/// Runs `frame` and writes its rows to `path`, with `metadata` (their origin) beside them; gives their number.
+pub(super) async fn write(frame: DataFrame, model: &Model, metadata: Vec<KeyValue>, path: &Path) -> Result<u64> {
     let order = sort_order(&frame, model);
     let frame = if order.is_empty() { frame } else { frame.sort(order).map_err(failed)? };
     let schema = plain_schema(frame.schema().as_arrow());
@@ -34,7 +34,7 @@ pub(super) async fn write(frame: DataFrame, model: &Model, origin: &Origin, path
     let compression = ZstdLevel::try_new(3).map_err(Error::table(&model.name))?;
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(compression))
-        .set_key_value_metadata(Some(origin.metadata()))
+        .set_key_value_metadata(Some(metadata))
         .build();
     let mut writer = ArrowWriter::try_new(pending.file(), Arc::clone(&schema), Some(properties))
         .map_err(Error::table(&model.name))?;

@@ -7,6 +7,7 @@
 
 mod analysis;
 mod cell;
+mod compare;
 mod contract;
 mod damage;
 mod depth;
@@ -14,19 +15,28 @@ mod files;
 mod freshness;
 pub mod functions;
 mod graph;
+mod inputs;
 mod materialize;
 mod models;
+mod own_models;
+mod place;
 mod print;
+mod promises;
 mod raw;
+mod same_rows;
 mod session;
 mod summary;
 mod text_files;
+mod verify;
 
-pub use analysis::{Analysis, Materialized, analyze, is_analyzed};
-pub use contract::{Column, Contract, Kind, Violation, check_contracts};
+pub use analysis::{Analysis, Materialized, Step, analyze, check_contracts, is_analyzed};
+pub use compare::{Comparison, Shared, Side, models_of};
+pub use contract::{Column, Contract, Kind};
 pub use graph::{Graph, Model};
 pub use models::{Source, built_in};
 pub(crate) use print::plain_table;
 pub use print::{Format, print};
+pub use promises::Violation;
 pub use session::Session;
 pub use summary::sgs_table;
+pub use verify::{Check, verify};

@@ -3,6 +3,8 @@
 //! In: nothing. Out: [`built_in`], every model with its contract, in the order of the method.
 //! A model's name is its file's; the folders are the stages of the method.
 
+use std::path::PathBuf;
+
 /// One SQL model: a `select` under a name, and what it promises.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
@@ -12,17 +14,22 @@ pub struct Source {
     pub sql: String,
     /// TOML text of the contract; empty for a model without one.
     pub contract: String,
+    /// The file that the SQL was read from, where it is a user's; the contract's is the same with the ending `.toml`.
+    pub file: Option<PathBuf>,
 }
 
 impl Source {
     /// A model from its SQL and its contract (may be empty).
     pub fn new(name: impl Into<String>, sql: impl Into<String>, contract: impl Into<String>) -> Self {
-        Source { name: name.into(), sql: sql.into(), contract: contract.into() }
+        Source { name: name.into(), sql: sql.into(), contract: contract.into(), file: None }
     }
 }
 
 macro_rules! models {
     ($($folder:literal: $($name:literal)+;)+) => {
+        /// The folders of `sql/`, each with its models, in the order of the method.
+        pub(super) const STAGES: &[(&str, &[&str])] = &[$(($folder, &[$($name),+])),+];
+
         /// Every built-in model.
         pub fn built_in() -> Vec<Source> {
             vec![$($(Source::new(
@@ -39,11 +46,17 @@ models! {
     "staging": "baselines" "measured_variants" "responses";
     "axes":
         "layer_cosines" "activation_geometry" "generation_consistency" "confidence" "mirroring"
-        "response_shape" "generated_confidence" "axis_values" "coverage" "variant_coverage";
+        "response_shape" "generated_confidence" "axis_values" "coverage" "variant_coverage"
+        "measure_signatures";
     "stability":
-        "deltas" "baseline_check" "scales" "normalized" "instability" "sgs_dataset" "sgs_model"
-        "sgs_family" "sgs_subtype" "sgs_place" "sgs_strength";
+        "deltas" "baseline_check" "reference_set" "reference_deltas" "quantile_scales" "scales" "reference_scales"
+        "normalized_wide" "normalized" "instability" "sgs_dataset" "sgs_model" "sgs_family" "sgs_subtype" "sgs_place"
+        "sgs_strength" "sgs_layer" "dataset_ratio";
+    "comparison": "shared_variants" "shared_instability" "sgs_shared" "sgs_shared_dataset" "sgs_by_size";
     "significance": "t_tests" "adjusted_tests" "significance_dataset" "significance_model";
+    "accuracy":
+        "answer_scores" "answer_matches" "scored_wordings" "accuracy" "accuracy_variant" "flips"
+        "prediction_agreement" "robustness" "token_f1" "judge_agreement" "judge_noise";
 }
 
 #[cfg(test)]

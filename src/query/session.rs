@@ -20,7 +20,7 @@ use futures::FutureExt;
 use tokio::runtime::{Builder, Runtime};
 
 use super::analysis::Analysis;
-use super::{damage, depth, files, functions};
+use super::{damage, depth, files, functions, place};
 use crate::store::files::files_below;
 use crate::{Error, Result};
 
@@ -53,6 +53,8 @@ impl Session {
             SessionConfig::new().with_target_partitions(threads).with_batch_size(32_768).with_information_schema(true);
         // The statistics of Parquet leave NaN out: a column of 1 and NaN would be taken for a constant 1.
         config.options_mut().execution.collect_statistics = false;
+        // Errors say where in the query their cause stands.
+        config.options_mut().sql_parser.collect_spans = true;
         // Plain strings: what is written must open in every reader, and views gain nothing on these tables.
         config.options_mut().execution.parquet.schema_force_view_types = false;
         config.options_mut().sql_parser.map_string_types_to_utf8view = false;
@@ -94,6 +96,13 @@ impl Session {
     pub fn register_batches(&self, name: &str, schema: SchemaRef, batches: Vec<RecordBatch>) -> Result<()> {
         let table = MemTable::try_new(schema, vec![batches]).map_err(Error::table(name))?;
         self.register(name, std::sync::Arc::new(table))
+    }
+
+    /// Names a query as a table; it is run where it is read.
+    pub(super) fn view(&self, name: &str, sql: &str) -> Result<()> {
+        let (ctx, sql) = (self.ctx.clone(), sql.to_string());
+        let view = self.wait(async move { plan(&ctx, &sql).await })??;
+        self.register(name, view.into_view())
     }
 
     /// Runs one statement. A quoted file stands for its rows: `select * from 'data/rows.jsonl'`.
@@ -238,10 +247,7 @@ fn refused(error: DataFusionError) -> Error {
         .into()
 }
 
-/// What DataFusion says, without its own backtrace.
+/// What DataFusion says, with the place in the query where it knows one.
 pub(super) fn failed(error: DataFusionError) -> Error {
-    match error {
-        DataFusionError::SQL(parser, _) => Error::Query(parser.to_string()),
-        other => Error::Query(other.strip_backtrace()),
-    }
+    Error::Query(place::message(&error))
 }

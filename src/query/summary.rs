@@ -70,13 +70,16 @@ fn cautions(session: &Session) -> Result<String> {
         ));
     }
     let unequal = "select axis from (
-            select model, axis, sum(n_variants) as n from instability where normalization = 'fixed' group by model, axis
+            select i.model, i.axis, sum(i.n_variants) as n from instability as i
+            inner join normalizations as n on n.normalization = i.normalization and n.is_primary
+            group by i.model, i.axis
         ) group by axis having min(n) <> max(n) order by axis";
     let unequal = texts(&session.query(unequal)?, 0)?;
     if !unequal.is_empty() {
         let axes = unequal.join(", ");
         text.push_str(&format!(
-            "The models' scores rest on different numbers of wordings on: {axes}; do not rank them by these.\n"
+            "The models' scores rest on different numbers of wordings on: {axes}; do not rank them by these.\n\
+             The table sgs_shared has scores and ranks on the wordings that all models share, and how many these are.\n"
         ));
     }
     Ok(text)
@@ -119,7 +122,7 @@ fn scores(session: &Session, keys: &[&str], sgs: &str, significance: &str) -> Re
              inner join tolerances as e on e.epsilon = t.epsilon and e.is_primary
              where t.test = 't'
          ) as t on t.axis = s.axis and t.normalization = s.normalization {on}
-         where s.normalization = 'fixed'"
+         where s.normalization in (select normalization from normalizations where is_primary)"
     );
     let batches = session.query(&sql)?;
     let left: Vec<Vec<String>> = (0..keys.len()).map(|k| texts(&batches, k)).collect::<Result<_>>()?;

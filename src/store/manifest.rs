@@ -132,7 +132,7 @@ fn given_files(run: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// The Parquet files of a raw table that are there.
-fn raw_files(run: &Path, table: &Table) -> Result<Vec<PathBuf>> {
+pub(crate) fn raw_files(run: &Path, table: &Table) -> Result<Vec<PathBuf>> {
     let place = run.join(if table.partitioned { table.name.to_string() } else { format!("{}.parquet", table.name) });
     let mut found = if place.is_dir() { files::files_below(&place)? } else { vec![place] };
     found.retain(|f| f.is_file() && f.extension().is_some_and(|e| e == "parquet"));
@@ -148,12 +148,6 @@ pub fn check_parts(run: &Path) -> Result<()> {
         return Ok(());
     }
     let manifest = Manifest::read(run)?;
-    let damaged = |file: &Path, what: &str| {
-        let error = Error::input(format!("the run is damaged: {} {what}", file.display())).file(file);
-        Err(error
-            .fix("delete that file, if it is there, and manifest.json; the command that made the run makes it again")
-            .into())
-    };
     for (name, part) in &manifest.parts {
         let file = run.join(name);
         match file.metadata() {
@@ -172,4 +166,38 @@ pub fn check_parts(run: &Path) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Compares a complete run with its manifest byte by byte: plan.json by the run's id, every raw file by size and
+/// SHA-256. Gives the number of raw files; None for a run without a manifest.
+///
+/// # Errors
+/// As [`check_parts`]; a file's bytes are others than those the manifest was made of.
+pub fn check_sums(run: &Path) -> Result<Option<usize>> {
+    if !run.join("manifest.json").exists() {
+        return Ok(None);
+    }
+    check_parts(run)?;
+    let manifest = Manifest::read(run)?;
+    let plan = run.join("plan.json");
+    if hash::of_file(&plan)? != manifest.run_id {
+        return Err(Error::input(format!("{} is not the plan that the manifest is of", plan.display()))
+            .file(&plan)
+            .expected(format!("SHA-256 {}", manifest.run_id))
+            .into());
+    }
+    for (name, part) in &manifest.parts {
+        let file = run.join(name);
+        if hash::of_file(&file)? != part.sha256 {
+            return damaged(&file, "has other bytes than the manifest says (SHA-256)");
+        }
+    }
+    Ok(Some(manifest.parts.len()))
+}
+
+fn damaged<T>(file: &Path, what: &str) -> Result<T> {
+    let error = Error::input(format!("the run is damaged: {} {what}", file.display())).file(file);
+    Err(error
+        .fix("delete that file, if it is there, and manifest.json; the command that made the run makes it again")
+        .into())
 }

@@ -62,7 +62,8 @@ fn ten_kills_change_no_row() {
     assert!(partial.status.code().is_some_and(|c| c == 0 || c == 3), "{}", text(&partial.stderr));
     std::fs::rename(&aside, &unit).unwrap();
     std::fs::write(killed.join("manifest.json"), manifest).unwrap();
-    let sgs = "select axis, round(sgs, 12) as sgs, n_prompts from sgs_model order by axis";
+    let sgs =
+        "select axis, normalization, round(sgs, 12) as sgs, n_prompts from sgs_model order by axis, normalization";
     assert_eq!(rows(&killed, sgs), rows(&calm, sgs));
 
     let again = output(&arguments(&path).into_iter().filter(|a| *a != "--quiet").collect::<Vec<_>>());

@@ -1,4 +1,5 @@
-//! Values of reference libraries, through SQL: scipy's t-test, statsmodels' corrections, mpmath's tails.
+//! Values of reference libraries, through SQL: scipy's t-test, statsmodels' corrections, mpmath's tails,
+//! torchmetrics' SQuAD.
 
 use crate::run::{Run, Value, close, create, scratch, values};
 
@@ -37,6 +38,17 @@ fn tails_of_t_are_right_to_nine_digits() {
         let (Value::Number(found), Value::Number(expected)) = (&row[0], &row[1]) else { panic!("{row:?}") };
         // Relative also where the tail is as small as 1e-200.
         assert!((found - expected).abs() <= 1e-9 * expected, "{row:?}");
+    }
+}
+
+#[test]
+fn right_answers_are_squads() {
+    let sql = "select answer_exact(response, answers), exact = 1.0, answer_f1(response, answers), f1, response
+               from 'tests/golden/answers.jsonl'";
+    let rows = values(&scratch().query(sql).unwrap());
+    assert_eq!(rows.len(), 204);
+    for row in rows {
+        assert!(row[0] == row[1] && same(&row[2], &row[3]), "{row:?}");
     }
 }
 

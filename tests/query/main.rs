@@ -2,6 +2,7 @@
 
 mod damage;
 mod golden;
+mod imports;
 mod partitions;
 mod plain_files;
 mod published;

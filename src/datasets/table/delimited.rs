@@ -36,6 +36,7 @@ pub(super) fn read(
     let kept: Vec<bool> = columns.iter().map(|column| wanted.keeps(column)).collect();
     let mut lines = Lines { text, at: 0, line: 1 };
     let (mut last_start, mut last_line) = (0, None);
+    // A field whose quote is never closed takes in all that follows, which then looks like other faults.
     let unclosed = |start: u64, line: u64| {
         let start = usize::try_from(start).unwrap_or(usize::MAX);
         let ends_open = text.get(start..).is_some_and(|rest| ends_inside_quotes(rest, separator));
@@ -50,13 +51,13 @@ pub(super) fn read(
         let line = lines.of(last_start);
         last_line = Some(line);
         if record.len() != columns.len() {
-            return Err(ragged(path, line, record.len(), &columns, names.is_none()));
+            let fault = ragged(path, line, record.len(), &columns, names.is_none());
+            return Err(unclosed(last_start, line).unwrap_or(fault));
         }
         let fields = columns.iter().zip(&record).zip(&kept).filter(|(_, kept)| **kept);
         let fields: Map<String, Value> =
             fields.map(|((column, field), _)| (column.clone(), Value::from(field))).collect();
         if let Err(error) = sink(&columns, Row { line: Some(line), fields }) {
-            // What a field swallowed because its quote was never closed seldom is what belongs there.
             return Err(unclosed(last_start, line).unwrap_or(error));
         }
     }

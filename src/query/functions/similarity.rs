@@ -111,7 +111,7 @@ impl ScalarUDFImpl for IsRefusal {
 }
 
 /// Files give Utf8, literals may be Utf8View: one type keeps the loops single.
-fn texts(array: &ArrayRef) -> Result<StringArray> {
+pub(super) fn texts(array: &ArrayRef) -> Result<StringArray> {
     let array = cast(array, &DataType::Utf8)?;
     array.as_string_opt::<i32>().cloned().ok_or_else(|| exec_datafusion_err!("a text was planned"))
 }

@@ -1,0 +1,242 @@
+//! Compare: what changed between two models, or between two runs of one.
+//!
+//! In: two sides (a run and a model of it). Out: SGS of both, paired by prompt on the wordings that both have in the same
+//! words, with intervals and tests; and gates, conditions that must not come true.
+//! The statistics are the models `model_comparisons` and `equivalence_tests` of `sql/`, run on the two sides as models A and B.
+
+use std::path::PathBuf;
+
+use datafusion::arrow::array::{Array, AsArray, RecordBatch};
+use datafusion::arrow::datatypes::Int64Type;
+use datafusion::common::TableReference;
+
+use super::analysis::Analysis;
+use super::session::Session;
+use crate::{Error, Result};
+
+/// One side of a comparison.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Side {
+    /// Directory of the run.
+    pub run: PathBuf,
+    /// Name of the model in that run.
+    pub model: String,
+}
+
+/// Two sides in one session. SQL names them `a_NAME` and `b_NAME` for the tables of each run, and model `A` and `B`
+/// in `normalized`, `model_comparisons` and `equivalence_tests`.
+#[derive(Debug)]
+pub struct Comparison {
+    session: Session,
+}
+
+/// How many wordings the two sides share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shared {
+    /// Wordings of the same prompt, id and text on both sides.
+    pub same: i64,
+    /// Wordings of the same prompt and id, but another text; they are left out.
+    pub other_text: i64,
+    /// Wordings that only one side has; they are left out.
+    pub one_side: i64,
+}
+
+/// The tables of a run that a comparison reads.
+const OF_RUN: [&str; 2] = ["normalized", "variants"];
+/// The choices behind the statistics.
+const CONSTANTS: [&str; 4] = ["axes", "normalizations", "settings", "tolerances"];
+/// What the comparison consists of.
+const RESULTS: [&str; 2] = ["model_comparisons", "equivalence_tests"];
+/// Tables that gates can name, with the column of the result that they hold: `sgs.bleu > 0.05`.
+const GATES: [(&str, &str); 6] = [
+    ("sgs", "sgs_b"),
+    ("baseline", "sgs_a"),
+    ("difference", "difference"),
+    ("low", "bca_low"),
+    ("high", "bca_high"),
+    ("p", "p"),
+];
+
+/// The wordings of both sides, joined by key.
+const WORDINGS: &str = "
+    select
+        coalesce(a.dataset, b.dataset) as dataset,
+        coalesce(a.prompt_id, b.prompt_id) as prompt_id,
+        coalesce(a.variant_id, b.variant_id) as variant_id,
+        a.variant_id is not null as in_a,
+        b.variant_id is not null as in_b,
+        a.text is not distinct from b.text as same_text,
+        a.is_baseline or b.is_baseline as is_baseline,
+        a.is_valid and b.is_valid as is_valid,
+        a.family, a.subtype, a.place, a.strength, a.level
+    from a_variants as a
+    full outer join b_variants as b
+        on b.dataset = a.dataset and b.prompt_id = a.prompt_id and b.variant_id = a.variant_id";
+
+impl Comparison {
+    /// Opens both sides; `a` is what `b` is measured against.
+    ///
+    /// # Errors
+    /// When a run can't be read, does not have the model, or the two share no wording.
+    pub fn new(a: &Side, b: &Side) -> Result<Self> {
+        let session = Session::new(None)?;
+        for (side, name) in [(a, "a"), (b, "b")] {
+            let of_side = Analysis::default().open(&side.run)?;
+            check_model(&of_side, side)?;
+            for table in OF_RUN {
+                hand_over(&of_side, table, &session, &format!("{name}_{table}"))?;
+            }
+            // The constants are the measured side's: a run may have its own.
+            for table in CONSTANTS.iter().filter(|_| name == "b") {
+                hand_over(&of_side, table, &session, table)?;
+            }
+        }
+        session.view("wordings", WORDINGS)?;
+        session.view(
+            "measured_variants",
+            "select dataset, prompt_id, variant_id, family, subtype, place, strength, level
+             from wordings where in_a and in_b and same_text and is_valid and not is_baseline",
+        )?;
+        let of_side = |name: &str, label: &str, model: &str| {
+            format!(
+                "select '{label}' as model, dataset, prompt_id, variant_id, repeat, axis, normalization, delta
+                 from {name}_normalized where model = '{}'",
+                model.replace('\'', "''")
+            )
+        };
+        let both = format!("{} union all {}", of_side("a", "A", &a.model), of_side("b", "B", &b.model));
+        session.view("normalized", &both)?;
+        Analysis::default().views(&session, &RESULTS)?;
+        let comparison = Comparison { session };
+        if comparison.shared()?.same == 0 {
+            return Err(Error::input("the two sides share no wording: there is nothing to compare")
+                .found(format!("{} of {} and {} of {}", a.model, a.run.display(), b.model, b.run.display()))
+                .expected("runs over the same data sets, prompts and variants, with the same seed")
+                .into());
+        }
+        comparison.keep()?;
+        Ok(comparison)
+    }
+
+    /// How many wordings, baselines left out, the two sides share.
+    ///
+    /// # Errors
+    /// When a table can't be read.
+    pub fn shared(&self) -> Result<Shared> {
+        let sql = "select
+                count(*) filter (where in_a and in_b and same_text),
+                count(*) filter (where in_a and in_b and not same_text),
+                count(*) filter (where not (in_a and in_b))
+            from wordings where not is_baseline";
+        let batches = self.session.query(sql)?;
+        let number = |column: usize| {
+            let first = batches.iter().find(|batch| batch.num_rows() > 0);
+            let column = first.and_then(|batch| batch.columns().get(column));
+            column.and_then(|c| c.as_primitive_opt::<Int64Type>()).map_or(0, |c| c.value(0))
+        };
+        Ok(Shared { same: number(0), other_text: number(1), one_side: number(2) })
+    }
+
+    /// The comparison as rows: data set ('' for all together) and axis, in the order of the axes.
+    ///
+    /// # Errors
+    /// When a table can't be read.
+    pub fn rows(&self) -> Result<Vec<RecordBatch>> {
+        self.session.query(
+            "select
+                 case when c.dataset = '' then 'all' else c.dataset end as dataset,
+                 c.axis, c.n_prompts as prompts, c.n_pairs as pairs, c.sgs_a, c.sgs_b, c.difference,
+                 c.bca_low as low, c.bca_high as high, c.p, c.p_holm, e.margin, e.is_equivalent
+             from model_comparisons as c
+             inner join normalizations as n on n.normalization = c.normalization and n.is_primary
+             inner join axes as a on a.axis = c.axis
+             left join (
+                 select e.* from equivalence_tests as e
+                 inner join tolerances as t on t.epsilon = e.margin and t.is_primary
+             ) as e
+                 on e.dataset = c.dataset and e.axis = c.axis and e.normalization = c.normalization
+             order by c.dataset, a.position",
+        )
+    }
+
+    /// Whether a gate comes true: an SQL condition on all data sets together over the tables `sgs` (of B), `baseline`
+    /// (of A), `difference`, `low`, `high` (its interval) and `p`, each with a column an axis: `sgs.bleu > 0.05`.
+    ///
+    /// # Errors
+    /// When the condition is no SQL, names an axis that does not exist, or rests on an axis without a value.
+    pub fn gate(&self, condition: &str) -> Result<bool> {
+        let wrong = |what: &str, found: String| -> Error {
+            let names = GATES.map(|(table, _)| format!("{table}.AXIS")).join(", ");
+            Error::input(format!("the gate \"{condition}\" {what}"))
+                .key("--fail-if")
+                .found(found)
+                .expected(format!("a condition on {names}, such as sgs.bleu > 0.05"))
+                .into()
+        };
+        let tables = GATES.map(|(table, _)| format!("gate_{table} as {table}")).join(" cross join ");
+        let sql = format!("select ({condition}) as comes_true from {tables}");
+        let batches = self.session.query(&sql).map_err(|e| wrong("can't be read", e.to_string()))?;
+        let column = batches.iter().find(|batch| batch.num_rows() > 0).and_then(|batch| batch.columns().first());
+        let Some(values) = column.and_then(|c| c.as_boolean_opt()) else {
+            return Err(wrong("is no condition", "a value that is neither true nor false".to_string()));
+        };
+        if values.is_null(0) {
+            return Err(wrong("can't be decided", "an axis without a value on the shared wordings".to_string()));
+        }
+        Ok(values.value(0))
+    }
+
+    /// Computes the results once; gates and tables read them again and again.
+    fn keep(&self) -> Result<()> {
+        for table in RESULTS {
+            let rows = self.session.query(&format!("select * from {table}"))?;
+            let Some(first) = rows.first() else { continue };
+            self.session.register_batches(table, first.schema(), rows)?;
+        }
+        let axes = self.session.query("select axis from axes order by position")?;
+        let axes: Vec<&str> = axes
+            .iter()
+            .filter_map(|b| b.columns().first()?.as_string_opt::<i32>())
+            .flat_map(|c| c.iter().flatten())
+            .collect();
+        for (table, column) in GATES {
+            let columns: Vec<String> =
+                axes.iter().map(|axis| format!("max(c.{column}) filter (where c.axis = '{axis}') as {axis}")).collect();
+            let sql = format!(
+                "select {} from model_comparisons as c
+                 inner join normalizations as n on n.normalization = c.normalization and n.is_primary
+                 where c.dataset = ''",
+                columns.join(", ")
+            );
+            self.session.view(&format!("gate_{table}"), &sql)?;
+        }
+        Ok(())
+    }
+}
+
+/// Names of the models of a run, in order.
+///
+/// # Errors
+/// When the run can't be read.
+pub fn models_of(session: &Session) -> Result<Vec<String>> {
+    let batches = session.query("select distinct model from models order by model")?;
+    let columns = batches.iter().filter_map(|b| b.columns().first()?.as_string_opt::<i32>());
+    Ok(columns.flat_map(|c| c.iter().flatten().map(str::to_string).collect::<Vec<_>>()).collect())
+}
+
+/// Makes a table of one session known to another.
+fn hand_over(from: &Session, table: &'static str, to: &Session, name: &str) -> Result<()> {
+    let ctx = from.context().clone();
+    let found = from.wait(async move { ctx.table_provider(TableReference::bare(table)).await })?;
+    to.register(name, found.map_err(Error::table(table))?)
+}
+
+fn check_model(session: &Session, side: &Side) -> Result<()> {
+    let models = models_of(session)?;
+    if models.contains(&side.model) {
+        return Ok(());
+    }
+    Err(Error::input(format!("{} has no model \"{}\"", side.run.display(), side.model))
+        .expected(models.join(", "))
+        .into())
+}
