@@ -12,6 +12,7 @@
 //! | [`measure`] | pairs of texts | similarity and mirroring |
 //! | [`store`] | everything above | Parquet tables of a run |
 //! | [`run`] | a plan | a complete run directory |
+//! | [`import`] | other people's files | a run directory with the same tables |
 //! | [`query`] | a run directory | derived tables, the Stability Generalization Score, SQL |
 //!
 //! [`error`], [`hash`] and [`draw`] (seeded draws) serve all of them; [`cli`] is the command line over the library.
@@ -24,6 +25,7 @@ pub mod datasets;
 pub mod draw;
 pub mod error;
 pub mod hash;
+pub mod import;
 pub mod measure;
 pub mod model;
 pub mod plan;

@@ -148,3 +148,45 @@ fn a_file_of_another_data_set_is_refused_with_its_columns() {
     );
     assert!(message.contains("instruction, input, output"), "{message}");
 }
+
+/// SGS of the deltas that the method's authors published for one closed model, as their scripts give them.
+#[test]
+fn published_deltas_give_the_published_scores() {
+    let Some(folder) = folder() else { return };
+    let source = sago::import::Source {
+        path: folder.join("reference/gpt54_alpaca"),
+        model: Some("gpt-5.4".into()),
+        dataset: Some("alpaca".into()),
+        variant: None,
+    };
+    let run = tempfile::tempdir().unwrap();
+    let import = sago::import::Import::new(sago::import::Layout::Published, vec![source]);
+    import.carry_out(run.path()).unwrap();
+    sago::query::analyze(run.path()).unwrap();
+    assert_eq!(sago::query::check_contracts(run.path()).unwrap(), []);
+    let session = sago::query::Session::open_run(run.path()).unwrap();
+    let score = |sql: &str| {
+        use arrow::array::AsArray;
+        let rows = session.query(sql).unwrap();
+        rows[0].column(0).as_primitive::<arrow::datatypes::Float64Type>().value(0)
+    };
+    for (axis, expected) in [
+        ("bleu", 0.466_860),
+        ("bert", 0.069_914),
+        ("prob_generated", 0.000_146),
+        ("ent_generated", 0.143_165),
+        ("mirror", 0.157_543),
+    ] {
+        let found = score(&format!("select sgs from sgs_model where normalization = 'fixed' and axis = '{axis}'"));
+        assert!((found - expected).abs() < 5e-7, "{axis}: {found}");
+    }
+    let without_length = "select avg(s) from (
+            select n.prompt_id, sqrt(avg(n.delta * n.delta)) as s
+            from normalized as n
+            inner join measured_variants as v using (dataset, prompt_id, variant_id)
+            where n.axis = 'mirror' and n.normalization = 'fixed' and v.subtype <> 'length'
+            group by n.prompt_id
+        )";
+    let found = score(without_length);
+    assert!((found - 0.019_288).abs() < 5e-7, "mirror without length: {found}");
+}

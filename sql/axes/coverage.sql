@@ -11,7 +11,8 @@ with wordings as (
         family = 'own' as is_own,
         count(*) as n
     from variants
-    where text is not null
+    -- An import knows of wordings whose text it does not hold.
+    where text is not null or is_valid
     group by dataset, subtype, family = 'own'
 ),
 
@@ -48,6 +49,10 @@ with_logits as (
     select distinct model from forced
 ),
 
+with_text as (
+    select distinct model from generations
+),
+
 counted as (
     select
         e.model,
@@ -57,7 +62,8 @@ counted as (
         e.rows_expected,
         coalesce(f.n, 0) as rows_with_value,
         coalesce(x.n, 0) as rows_failed,
-        l.model is not null as has_logits
+        l.model is not null as has_logits,
+        t.model is not null as has_text
     from expected as e
     left join found as f
         on f.model = e.model and f.dataset = e.dataset and f.axis = e.axis
@@ -65,6 +71,8 @@ counted as (
         on x.model = e.model and x.dataset = e.dataset
     left join with_logits as l
         on l.model = e.model
+    left join with_text as t
+        on t.model = e.model
 )
 
 select
@@ -77,6 +85,8 @@ select
         when rows_with_value >= rows_expected then null
         when has_logits and axis = 'prob_generated' then 'prob is there instead'
         when has_logits and axis = 'ent_generated' then 'ent is there instead'
+        when rows_with_value = 0 and has_text and axis = 'bert'
+            then 'no encoder has scored the responses'
         when rows_with_value = 0 then 'the run has no ' || needs
         when rows_failed > 0
             then cast(rows_failed as varchar) || ' generations failed'

@@ -5,6 +5,7 @@
 
 mod analyze;
 mod compare;
+mod import;
 mod measure;
 mod own_models;
 mod progress;
@@ -67,6 +68,8 @@ enum Command {
     Measure(measure::Measure),
     /// Show how a prompt is reworded
     Variants(variants::Variants),
+    /// Make a run of other people's files, and analyse it
+    Import(Box<import::Import>),
     /// Compute deltas, instability, SGS and tests of a run
     Analyze(analyze::Analyze),
     /// Compare two runs, or two models of one run, prompt by prompt
@@ -87,6 +90,7 @@ impl Arguments {
             Command::Run(run) => run.carry_out(),
             Command::Measure(measure) => measure.carry_out(),
             Command::Variants(variants) => variants.carry_out(),
+            Command::Import(import) => import.carry_out(),
             Command::Analyze(analyze) => analyze.carry_out(),
             Command::Compare(compare) => compare.carry_out(),
             Command::Sql(sql) => sql.carry_out(),

@@ -27,7 +27,7 @@ pub enum ListForm {
 ///
 /// # Errors
 /// What stands there in place of answers.
-pub(super) fn read(value: &Value, form: ListForm) -> Result<Vec<String>, String> {
+pub(crate) fn read(value: &Value, form: ListForm) -> Result<Vec<String>, String> {
     let mut answers = Vec::new();
     match value {
         Value::String(text) => match form {

@@ -16,6 +16,7 @@ mod starter;
 pub(crate) mod table;
 
 pub use answers::ListForm;
+pub(crate) use answers::read as read_answers;
 pub use descriptor::{AnswerColumn, Descriptor, Layout, descriptor, descriptors};
 pub use load::{Columns, Loaded, Origin, Spec, load};
 pub use sample::sample;

@@ -15,12 +15,11 @@ use super::models::{Source, built_in};
 use super::promises::{self, Violation};
 use super::session::{Resources, Session, plan};
 use super::{files, materialize, own_models, raw};
+use crate::store::manifest::GIVEN;
 use crate::{Error, Result};
 
 /// Folder of a run for what is derived.
 pub(super) const DERIVED: &str = "analysis";
-/// Folder of a run for tables that stand in for models.
-const GIVEN: &str = "given";
 /// Under this prefix a given table is known to the model that hands it on.
 const GIVEN_PREFIX: &str = "given_";
 
@@ -284,7 +283,7 @@ impl Analysis {
             let found = if run.is_dir() { "a folder without plan.json" } else { "no such folder" };
             return Err(Error::input(format!("{} is not a run", run.display()))
                 .found(found)
-                .expected("the output folder of `sago run`")
+                .expected("the output folder of `sago run` or `sago import`")
                 .into());
         }
         let session = Session::with(self.resources)?;

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use super::begun::Begun;
-use super::manifest::{Manifest, Part, name_of, raw_files};
+use super::manifest::{Manifest, Part, given_files, name_of, raw_files};
 use super::schema::TABLES;
 use crate::{Error, Result, hash};
 
@@ -69,6 +69,11 @@ impl Manifest {
                 if !self.parts.contains_key(&name_of(run, &file)) {
                     return Err(damaged(&file, "is not of this run"));
                 }
+            }
+        }
+        for file in given_files(run)? {
+            if !self.parts.contains_key(&name_of(run, &file)) {
+                return Err(damaged(&file, "is not of this run"));
             }
         }
         Ok(())

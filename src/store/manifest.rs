@@ -12,6 +12,9 @@ use super::schema::{MEASURED_AGAIN, SCHEMA_VERSION, TABLES, Table};
 use super::{files, part, read};
 use crate::{Error, Result, hash};
 
+/// Folder of a run for tables that stand in for derived ones: an import knows deltas, not what they came from.
+pub const GIVEN: &str = "given";
+
 /// `manifest.json`; its presence says that the run is complete.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Manifest {
@@ -29,11 +32,11 @@ pub struct Manifest {
     pub started: String,
     /// UTC time at which the run was complete.
     pub finished: String,
-    /// Rows by raw table.
+    /// Rows by raw table, and by `given/NAME` of an import.
     pub rows: BTreeMap<String, u64>,
     /// Rows of `generations` that hold an error.
     pub failed_rows: u64,
-    /// Every raw Parquet file, by path within the run.
+    /// Every raw or given Parquet file, by path within the run.
     pub parts: BTreeMap<String, Part>,
     /// Signatures of the scores in `similarities`, by measure. One each; two are a mixture.
     #[serde(default)]
@@ -65,6 +68,13 @@ pub struct Part {
     pub sha256: String,
 }
 
+impl Part {
+    fn of(file: &Path) -> Result<Part> {
+        let bytes = file.metadata().map_err(Error::io("read", file))?.len();
+        Ok(Part { bytes, sha256: hash::of_file(file)? })
+    }
+}
+
 impl Manifest {
     /// Counts and hashes the parts of a run.
     ///
@@ -79,7 +89,7 @@ impl Manifest {
         for table in TABLES {
             let mut count = 0;
             for file in &raw_files(run.path(), table)? {
-                let summary = part::summary(table, file)?;
+                let summary = part::summary(table.name, file)?;
                 count += summary.rows;
                 failed_rows += summary.failed;
                 hosts.extend(summary.host);
@@ -87,6 +97,12 @@ impl Manifest {
                 parts.insert(name_of(run.path(), file), Part::of(file)?);
             }
             rows.insert(table.name.to_string(), count);
+        }
+        for file in &given_files(run.path())? {
+            let name = name_of(run.path(), file);
+            let table = name.trim_end_matches(".parquet").to_string();
+            rows.insert(table.clone(), part::summary(&table, file)?.rows);
+            parts.insert(name, Part::of(file)?);
         }
         Ok(Manifest {
             run_id: run.run_id().to_string(),
@@ -112,7 +128,7 @@ impl Manifest {
         for table in TABLES.iter().filter(|t| MEASURED_AGAIN.contains(&t.name)) {
             let mut count = 0;
             for file in &raw_files(run, table)? {
-                count += part::summary(table, file)?.rows;
+                count += part::summary(table.name, file)?.rows;
                 self.parts.insert(name_of(run, file), Part::of(file)?);
             }
             self.rows.insert(table.name.to_string(), count);
@@ -144,6 +160,14 @@ impl Manifest {
     pub fn write(&self, run: &RunDir) -> Result<()> {
         files::write_json(&run.path().join("manifest.json"), self)
     }
+}
+
+/// The given tables that are there.
+pub(super) fn given_files(run: &Path) -> Result<Vec<PathBuf>> {
+    let folder = run.join(GIVEN);
+    let mut found = if folder.is_dir() { files::files_below(&folder)? } else { Vec::new() };
+    found.retain(|f| f.extension().is_some_and(|e| e == "parquet"));
+    Ok(found)
 }
 
 /// The Parquet files of a raw table that are there.

@@ -101,9 +101,9 @@ pub struct Summary {
 ///
 /// # Errors
 /// The file can't be read or is no Parquet file.
-pub fn summary(table: &Table, path: &Path) -> Result<Summary> {
+pub fn summary(table: &str, path: &Path) -> Result<Summary> {
     let file = std::fs::File::open(path).map_err(Error::io("read", path))?;
-    let failed = |e: parquet::errors::ParquetError| Error::table(table.name)(format!("{}: {e}", path.display()));
+    let failed = |e: parquet::errors::ParquetError| Error::table(table)(format!("{}: {e}", path.display()));
     let reader = ParquetRecordBatchReaderBuilder::try_new(file).map_err(failed)?;
     let mut summary = Summary::default();
     for group in reader.metadata().row_groups() {

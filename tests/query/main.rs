@@ -4,6 +4,7 @@ mod damage;
 mod dictionary;
 mod effect_sizes;
 mod golden;
+mod imports;
 mod own_models;
 mod partitions;
 mod plain_files;

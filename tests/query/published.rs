@@ -3,55 +3,15 @@
 use std::collections::BTreeMap;
 use std::fs::read_to_string;
 
+use sago::import::{Import, Layout, Source};
 use serde_json::Value as Json;
 
-use crate::run::{Run, Value, close, create, scratch, values};
+use crate::run::{Run, Value, close, values};
 
-/// The published rows with this project's names: one baseline a subtype and place, `original` left out as the study
-/// leaves it out.
-const ROWS: &str = "
-    with named as (
-        select
-            model, dataset, cast(prompt_id as varchar) as prompt_id, place, strength as level,
-            case style
-                when 'Polite.' then 'politeness' when 'Spacing' then 'spacing' when 'Punct.' then 'punctuation'
-                when 'Casing' then 'casing' when 'Length' then 'length' when 'Form' then 'form'
-            end as subtype,
-            case style when 'Length' then '1.0' when 'Form' then 'interrogative' else '0' end as baseline_level,
-            delta_activation_similarity as cos, delta_bleu / 100 as bleu, delta_bertscore_response as bert,
-            delta_log_prob as prob, delta_entropy as ent, delta_mirroring_rate as mirror
-        from 'tests/golden/deltas_published_layout.csv'
-    )
-    select
-        *,
-        subtype || '/' || place || '/' || level as variant_id,
-        subtype || '/' || place || '/' || baseline_level as baseline_id
-    from named
-    where level <> 'original'";
-
-/// A run that knows deltas only, as an import makes it.
+/// The run that an import makes of the published rows.
 pub fn published_run() -> Run {
-    let session = scratch();
-    create(&session, "rows", ROWS).unwrap();
-    let run = Run::new();
-    run.table(&session, "models", "select distinct model, 'unknown' as family, 'import' as backend from rows");
-    run.table(
-        &session,
-        "variants",
-        "select distinct
-             dataset, prompt_id, variant_id, subtype as family, subtype, place, try_cast(level as double) as strength,
-             level, variant_id = baseline_id as is_baseline, baseline_id, '' as text, true as is_valid
-         from rows",
-    );
-    let axes = ["cos", "bleu", "bert", "prob", "ent", "mirror"].map(|axis| {
-        format!(
-            "select model, dataset, prompt_id, variant_id, 0 as repeat, '{axis}' as axis,
-                 cast(null as double) as value, {axis} as delta
-             from rows where {axis} is not null"
-        )
-    });
-    run.table(&session, "deltas", &axes.join(" union all "));
-    run
+    let path = "tests/golden/deltas_published_layout.csv".into();
+    Run::imported(&Import::new(Layout::Published, vec![Source { path, ..Source::default() }])).unwrap()
 }
 
 /// The study's name of an axis in the expected file.

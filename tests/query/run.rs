@@ -8,6 +8,7 @@ use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, new_null_array};
 use arrow::compute::{cast, concat_batches};
 use arrow::datatypes::{DataType, Float64Type, Int64Type};
 use parquet::arrow::ArrowWriter;
+use sago::import::Import;
 use sago::query::{Materialized, Session, analyze};
 use sago::store::schema::{Kind, Table};
 use tempfile::TempDir;
@@ -22,6 +23,13 @@ impl Run {
         let folder = tempfile::tempdir().unwrap();
         write(folder.path().join("plan.json"), "{}").unwrap();
         Run { folder }
+    }
+
+    /// A run that an import makes.
+    pub fn imported(import: &Import) -> Result<Run, sago::Error> {
+        let folder = tempfile::tempdir().unwrap();
+        import.carry_out(folder.path())?;
+        Ok(Run { folder })
     }
 
     pub fn path(&self) -> &Path {

@@ -6,11 +6,11 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::{Row, Table, Wanted, name};
+use super::{Head, Row, Sink, Wanted, name};
 use crate::Error;
 use crate::error::Result;
 
-/// Reads all rows. `names` are the columns of a file without a line of names.
+/// Hands on all rows. `names` are the columns of a file without a line of names.
 pub(super) fn read(
     path: &Path,
     text: &str,
@@ -18,7 +18,8 @@ pub(super) fn read(
     separator: u8,
     names: Option<&[String]>,
     wanted: &Wanted,
-) -> Result<Table> {
+    sink: &mut Sink,
+) -> Result<Head> {
     let mut reader = csv::ReaderBuilder::new()
         .delimiter(separator)
         .has_headers(names.is_none())
@@ -32,30 +33,38 @@ pub(super) fn read(
         }
     };
     check_names(path, &columns, wanted)?;
-    let mut rows = Vec::new();
+    let kept: Vec<bool> = columns.iter().map(|column| wanted.keeps(column)).collect();
     let mut lines = Lines { text, at: 0, line: 1 };
-    let mut last_start = 0;
+    let (mut last_start, mut last_line) = (0, None);
+    // A field whose quote is never closed takes in all that follows, which then looks like other faults.
+    let unclosed = |start: u64, line: u64| {
+        let start = usize::try_from(start).unwrap_or(usize::MAX);
+        let ends_open = text.get(start..).is_some_and(|rest| ends_inside_quotes(rest, separator));
+        ends_open.then(|| {
+            let place = Error::input(format!("{}: a quoted field is never closed", name(path))).file(path);
+            Error::from(place.line(line).fix("close the quote; write a quote inside quotes as \"\""))
+        })
+    };
     for record in reader.records() {
         let record = record.map_err(|e| broken(path, &e))?;
         last_start = record.position().map_or(last_start, csv::Position::byte);
         let line = lines.of(last_start);
+        last_line = Some(line);
         if record.len() != columns.len() {
-            return Err(ragged(path, line, record.len(), &columns, names.is_none()));
+            let fault = ragged(path, line, record.len(), &columns, names.is_none());
+            return Err(unclosed(last_start, line).unwrap_or(fault));
         }
-        let kept = columns.iter().zip(&record).filter(|(column, _)| wanted.keeps(column));
-        let fields: Map<String, Value> = kept.map(|(column, field)| (column.clone(), Value::from(field))).collect();
-        rows.push(Row { line: Some(line), fields });
+        let fields = columns.iter().zip(&record).zip(&kept).filter(|(_, kept)| **kept);
+        let fields: Map<String, Value> =
+            fields.map(|((column, field), _)| (column.clone(), Value::from(field))).collect();
+        if let Err(error) = sink(&columns, Row { line: Some(line), fields }) {
+            return Err(unclosed(last_start, line).unwrap_or(error));
+        }
     }
-    if let (Some(row), Some(rest)) = (rows.last(), text.get(last_start as usize..))
-        && ends_inside_quotes(rest, separator)
-    {
-        let place = Error::input(format!("{}: a quoted field is never closed", name(path))).file(path);
-        return Err(place
-            .line(row.line.unwrap_or_default())
-            .fix("close the quote; write a quote inside quotes as \"\"")
-            .into());
+    if let Some(error) = last_line.and_then(|line| unclosed(last_start, line)) {
+        return Err(error);
     }
-    Ok(Table { sha256, columns, header_line: names.is_none().then_some(1), rows })
+    Ok(Head { sha256, columns, header_line: names.is_none().then_some(1) })
 }
 
 /// Two wanted columns of one name can't be told apart.

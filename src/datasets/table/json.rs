@@ -8,21 +8,21 @@ use std::path::Path;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::{Row, Table, Wanted, name};
+use super::{Head, Row, Sink, Wanted, name};
 use crate::Error;
 use crate::error::Result;
 
 /// Reads one JSON document; or lines, where the first line is an object by itself and more follows.
-pub(super) fn read(path: &Path, text: &str, sha256: String, wanted: &Wanted) -> Result<Table> {
+pub(super) fn read(path: &Path, text: &str, sha256: String, wanted: &Wanted, sink: &mut Sink) -> Result<Head> {
     let content = text.trim_start();
     if content.is_empty() {
-        return Ok(Table { sha256, columns: Vec::new(), header_line: None, rows: Vec::new() });
+        return Ok(Head { sha256, columns: Vec::new(), header_line: None });
     }
     if let Some((first, rest)) = content.split_once('\n')
         && !rest.trim().is_empty()
         && serde_json::from_str::<Map<String, Value>>(first).is_ok()
     {
-        return read_lines(path, text, sha256, wanted);
+        return read_lines(path, text, sha256, wanted, sink);
     }
     let mut columns = Vec::new();
     let mut parser = serde_json::Deserializer::from_str(text);
@@ -39,23 +39,25 @@ pub(super) fn read(path: &Path, text: &str, sha256: String, wanted: &Wanted) -> 
         }
         Err(e) => return Err(broken(path, &e, e.line() as u64)),
     };
-    let rows = rows.into_iter().map(|fields| Row { line: None, fields }).collect();
-    Ok(Table { sha256, columns, header_line: None, rows })
+    for fields in rows {
+        sink(&columns, Row { line: None, fields })?;
+    }
+    Ok(Head { sha256, columns, header_line: None })
 }
 
 /// Reads one object a line; blank lines are skipped. An array in a file of this name is read as one.
-pub(super) fn read_lines(path: &Path, text: &str, sha256: String, wanted: &Wanted) -> Result<Table> {
+pub(super) fn read_lines(path: &Path, text: &str, sha256: String, wanted: &Wanted, sink: &mut Sink) -> Result<Head> {
     if text.trim_start().starts_with('[') {
-        return read(path, text, sha256, wanted);
+        return read(path, text, sha256, wanted, sink);
     }
-    let (mut columns, mut rows) = (Vec::new(), Vec::new());
+    let mut columns = Vec::new();
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
         let mut parser = serde_json::Deserializer::from_str(line);
         let parsed = Object { wanted, columns: &mut columns }.deserialize(&mut parser);
         let fields = parsed.and_then(|fields| parser.end().map(|()| fields)).map_err(|e| broken(path, &e, number))?;
-        rows.push(Row { line: Some(number), fields });
+        sink(&columns, Row { line: Some(number), fields })?;
     }
-    Ok(Table { sha256, columns, header_line: None, rows })
+    Ok(Head { sha256, columns, header_line: None })
 }
 
 fn broken(path: &Path, e: &serde_json::Error, line: u64) -> Error {

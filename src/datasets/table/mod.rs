@@ -62,7 +62,7 @@ impl Format {
     ///
     /// # Errors
     /// An [`Error::Input`] that lists the extensions, for any other.
-    pub(super) fn of(path: &Path) -> Result<Format> {
+    pub(crate) fn of(path: &Path) -> Result<Format> {
         let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
         Ok(match extension.as_str() {
             "csv" => Format::Delimited(b','),
@@ -99,35 +99,70 @@ impl Wanted {
     }
 }
 
+/// What a file says beside its rows.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Head {
+    /// SHA-256 of the file, hexadecimal.
+    pub sha256: String,
+    /// Names of all columns, kept or not, in the order of the file.
+    pub columns: Vec<String>,
+    /// The line that names the columns, in formats that have one.
+    pub header_line: Option<u64>,
+}
+
+/// Takes the rows of a file one after another, each with the names of the columns found so far.
+pub(crate) type Sink<'a> = dyn FnMut(&[String], Row) -> Result<()> + 'a;
+
 /// Reads all rows of a file.
 ///
 /// # Errors
-/// [`Error::Io`] where the file can't be read; [`Error::Input`] with file and line where it is not what its format
-/// says, and where it has no rows.
+/// As [`scan`].
 pub(crate) fn read(path: &Path, format: &Format, wanted: &Wanted) -> Result<Table> {
+    let mut rows = Vec::new();
+    let head = scan(path, format, wanted, &mut |_, row| {
+        rows.push(row);
+        Ok(())
+    })?;
+    Ok(Table { sha256: head.sha256, columns: head.columns, header_line: head.header_line, rows })
+}
+
+/// Reads a file row by row; rows that the sink does not keep take no memory (JSON documents excepted, which are parsed
+/// whole).
+///
+/// # Errors
+/// [`Error::Io`] where the file can't be read; [`Error::Input`] with file and line where it is not what its format
+/// says, and where it has no rows; the first error of the sink.
+pub(crate) fn scan(path: &Path, format: &Format, wanted: &Wanted, sink: &mut Sink) -> Result<Head> {
     let mut file = File::open(path).map_err(Error::io("open", path))?;
     if file.metadata().map_err(Error::io("read", path))?.is_dir() {
         return Err(Error::input(format!("{} is a folder", name(path))).file(path).fix("give one file").into());
     }
-    let table = if *format == Format::Parquet {
+    let mut is_empty = true;
+    let mut counted = |columns: &[String], row: Row| {
+        is_empty = false;
+        sink(columns, row)
+    };
+    let head = if *format == Format::Parquet {
         let sha256 = hash::of_reader(&mut file).map_err(Error::io("read", path))?;
-        parquet::read(path, file, sha256, wanted)?
+        parquet::read(path, file, sha256, wanted, &mut counted)?
     } else {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(Error::io("read", path))?;
         let sha256 = hash::of_bytes(&bytes);
         let text = utf8(path, &bytes)?;
         match format {
-            Format::Delimited(separator) => delimited::read(path, text, sha256, *separator, None, wanted)?,
-            Format::Headerless(names) => delimited::read(path, text, sha256, b'\t', Some(names), wanted)?,
-            Format::JsonLines => json::read_lines(path, text, sha256, wanted)?,
-            _ => json::read(path, text, sha256, wanted)?,
+            Format::Delimited(separator) => {
+                delimited::read(path, text, sha256, *separator, None, wanted, &mut counted)?
+            }
+            Format::Headerless(names) => delimited::read(path, text, sha256, b'\t', Some(names), wanted, &mut counted)?,
+            Format::JsonLines => json::read_lines(path, text, sha256, wanted, &mut counted)?,
+            _ => json::read(path, text, sha256, wanted, &mut counted)?,
         }
     };
-    if table.rows.is_empty() {
+    if is_empty {
         return Err(Error::input(format!("{} has no rows", name(path))).file(path).into());
     }
-    Ok(table)
+    Ok(head)
 }
 
 /// Reads compiled-in JSON lines; `path` is their name in messages.
@@ -135,7 +170,13 @@ pub(crate) fn read(path: &Path, format: &Format, wanted: &Wanted) -> Result<Tabl
 /// # Errors
 /// [`Error::Input`] where a line is broken.
 pub(super) fn read_embedded(path: &Path, text: &str, wanted: &Wanted) -> Result<Table> {
-    json::read_lines(path, text, hash::of_bytes(text.as_bytes()), wanted)
+    let mut rows = Vec::new();
+    let sha256 = hash::of_bytes(text.as_bytes());
+    let head = json::read_lines(path, text, sha256, wanted, &mut |_, row| {
+        rows.push(row);
+        Ok(())
+    })?;
+    Ok(Table { sha256: head.sha256, columns: head.columns, header_line: head.header_line, rows })
 }
 
 /// The text that the bytes are, without a byte order mark.
@@ -159,7 +200,7 @@ fn not_utf8(path: &Path) -> InputError {
 }
 
 /// The file's name without its folders, for the sentence of a message.
-pub(super) fn name(path: &Path) -> String {
+pub(crate) fn name(path: &Path) -> String {
     path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned())
 }
 

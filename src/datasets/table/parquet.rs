@@ -13,7 +13,7 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::{Map, Value};
 
-use super::{Row, Table, Wanted, name};
+use super::{Head, Row, Sink, Wanted, name};
 use crate::Error;
 use crate::error::Result;
 
@@ -24,31 +24,31 @@ const BATCH: usize = 1024;
 ///
 /// Some damaged files make the Parquet decoder panic where it should report an error; for whoever gave the file that
 /// is one message like any other, so the panic ends here. Nothing that it may have left half done is used again.
-pub(super) fn read(path: &Path, file: File, sha256: String, wanted: &Wanted) -> Result<Table> {
-    let decoded = catch_unwind(AssertUnwindSafe(|| decode(path, file, sha256, wanted)));
+pub(super) fn read(path: &Path, file: File, sha256: String, wanted: &Wanted, sink: &mut Sink) -> Result<Head> {
+    let decoded = catch_unwind(AssertUnwindSafe(|| decode(path, file, sha256, wanted, sink)));
     decoded.unwrap_or_else(|_| Err(broken(path, &"the file is damaged")))
 }
 
-fn decode(path: &Path, file: File, sha256: String, wanted: &Wanted) -> Result<Table> {
+fn decode(path: &Path, file: File, sha256: String, wanted: &Wanted, sink: &mut Sink) -> Result<Head> {
     let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|e| broken(path, &e))?;
     let columns: Vec<String> = builder.schema().fields().iter().map(|f| f.name().clone()).collect();
     let kept: Vec<usize> = columns.iter().enumerate().filter(|(_, c)| wanted.keeps(c)).map(|(at, _)| at).collect();
-    let mut rows = Vec::new();
     if kept.is_empty() {
         // the caller finds that its columns are missing; a row without fields stands for each
-        let count = usize::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0).min(1);
-        rows.extend((0..count).map(|_| Row { line: None, fields: Map::new() }));
-        return Ok(Table { sha256, columns, header_line: None, rows });
+        if builder.metadata().file_metadata().num_rows() > 0 {
+            sink(&columns, Row { line: None, fields: Map::new() })?;
+        }
+        return Ok(Head { sha256, columns, header_line: None });
     }
     let mask = ProjectionMask::roots(builder.parquet_schema(), kept);
     let reader = builder.with_projection(mask).with_batch_size(BATCH).build().map_err(|e| broken(path, &e))?;
     for batch in reader {
         let batch = batch.map_err(|e| broken(path, &e))?;
         for fields in objects(&batch).map_err(|e| broken(path, &e))? {
-            rows.push(Row { line: None, fields });
+            sink(&columns, Row { line: None, fields })?;
         }
     }
-    Ok(Table { sha256, columns, header_line: None, rows })
+    Ok(Head { sha256, columns, header_line: None })
 }
 
 /// The rows of a batch as JSON objects, null fields included.

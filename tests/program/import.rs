@@ -1,0 +1,91 @@
+//! `sago import` as its users meet it: a run, the table on stdout, exit codes, refusals.
+
+use std::fs;
+
+use super::{output, rows, text};
+
+const DELTAS: &str = "model,dataset,prompt_id,variant,axis,delta
+m,d,p,baseline,bleu,0
+m,d,p,own/x,bleu,-0.3
+m,d,p,own/y,bleu,-0.4
+";
+
+#[test]
+fn an_import_is_a_run_that_every_command_reads() {
+    let dir = tempfile::tempdir().unwrap();
+    let (file, run) = (dir.path().join("mine.csv"), dir.path().join("run"));
+    fs::write(&file, DELTAS).unwrap();
+    let (file, out) = (file.to_string_lossy().into_owned(), run.to_string_lossy().into_owned());
+    let made = output(&["import", "--layout", "deltas", &file, "--out", &out]);
+    assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
+    // sqrt((0.3^2 + 0.4^2) / 2)
+    assert!(text(&made.stdout).contains("0.3536"), "{}", text(&made.stdout));
+    assert!(text(&made.stderr).contains("given/deltas"), "{}", text(&made.stderr));
+    let again = output(&["analyze", &out, "--quiet"]);
+    assert_eq!((again.status.code(), text(&again.stderr)), (Some(0), String::new()));
+    assert_eq!(again.stdout, made.stdout);
+    assert_eq!(rows(&run, "select delta from deltas where variant_id = 'own/y'"), "delta\n-0.4\n");
+    let verified = output(&["verify", &out]);
+    assert_eq!(verified.status.code(), Some(0), "{}{}", text(&verified.stdout), text(&verified.stderr));
+    // A baseline that is not 0 is a check that does not hold.
+    let off = dir.path().join("off.csv");
+    fs::write(&off, DELTAS.replace("baseline,bleu,0", "baseline,bleu,0.1")).unwrap();
+    let other = dir.path().join("off").to_string_lossy().into_owned();
+    let made = output(&["import", "--layout", "deltas", &off.to_string_lossy(), "--out", &other]);
+    assert_eq!(made.status.code(), Some(3), "{}", text(&made.stderr));
+    assert!(text(&made.stderr).contains("baseline_check"), "{}", text(&made.stderr));
+}
+
+#[test]
+fn models_and_data_sets_are_named_beside_the_paths() {
+    let dir = tempfile::tempdir().unwrap();
+    for (folder, x) in [("one", "-30"), ("two", "-40")] {
+        fs::create_dir(dir.path().join(folder)).unwrap();
+        let csv = format!("prompt_id,place,strength,delta_bleu\n0,global,0,0\n0,global,5,{x}\n");
+        fs::write(dir.path().join(folder).join("letter_case.csv"), csv).unwrap();
+    }
+    let named = |names: &str, folder: &str| format!("{names}={}", dir.path().join(folder).display());
+    let run = dir.path().join("run");
+    let made = output(&[
+        "import",
+        "--layout",
+        "published",
+        &named("a/d", "one"),
+        &named("b/d", "two"),
+        "--no-analysis",
+        "--out",
+        &run.to_string_lossy(),
+    ]);
+    assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
+    assert!(made.stdout.is_empty() && !run.join("analysis").exists());
+    let scores = "select model, sgs from sgs_model where normalization = 'fixed' order by model";
+    assert_eq!(rows(&run, scores), "model,sgs\na,0.3\nb,0.4\n");
+}
+
+#[test]
+fn options_that_do_not_fit_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let (file, run) = (dir.path().join("mine.csv"), dir.path().join("run"));
+    fs::write(&file, DELTAS).unwrap();
+    let (file, out) = (file.to_string_lossy().into_owned(), run.to_string_lossy().into_owned());
+    let cases: &[(&[&str], &[&str])] = &[
+        (&["--layout", "deltas", &file, "--variant", "baseline=x"], &["--variant", "does not belong"]),
+        (&["--layout", "lm-eval", &file], &["PATH without --variant"]),
+        (&["--layout", "lm-eval", "--variant", "baseline"], &["--variant", "baseline=samples.jsonl"]),
+        (&["--layout", "deltas", &file, "--column", "text=x"], &["no column \"text\"", "prompt_id"]),
+        (&["--layout", "deltas", &file, "--column", "axis=metric"], &["no column \"metric\"", "line 1"]),
+        (&["--layout", "deltas", &file, "--model", "m"], &["column \"model\" of its own", "leave the option out"]),
+        (&["--layout", "deltas"], &["nothing to import"]),
+        (&["--layout", "deltas", "nowhere.csv"], &["nowhere.csv", "No such file"]),
+    ];
+    for (arguments, parts) in cases {
+        let all: Vec<&str> = ["import", "--out", &out].iter().chain(*arguments).copied().collect();
+        let refused = output(&all);
+        let message = text(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(2), "{arguments:?}: {message}");
+        for part in *parts {
+            assert!(message.contains(part), "{arguments:?}: no {part:?} in: {message}");
+        }
+        assert!(!run.exists());
+    }
+}
