@@ -68,13 +68,6 @@ pub struct Part {
     pub sha256: String,
 }
 
-impl Part {
-    fn of(file: &Path) -> Result<Part> {
-        let bytes = file.metadata().map_err(Error::io("read", file))?.len();
-        Ok(Part { bytes, sha256: hash::of_file(file)? })
-    }
-}
-
 impl Manifest {
     /// Counts and hashes the parts of a run.
     ///
