@@ -23,8 +23,8 @@ with wide as (
         count(n.rank) as n_rank,
         count(n.mean_absolute) as n_mean_absolute,
         count(n.min_max) as n_min_max
-    from normalized_wide as n
-    inner join shared_variants as v
+    from shared_variants as v
+    inner join normalized_wide as n
         on
             v.axis = n.axis
             and v.dataset = n.dataset

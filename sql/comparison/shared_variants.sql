@@ -16,8 +16,8 @@ with having_axis as (
 found as (
     select
         d.axis, d.dataset, d.prompt_id, d.variant_id, count(*) as n_models
-    from deltas as d
-    inner join measured_variants as v
+    from measured_variants as v
+    inner join deltas as d
         on
             v.dataset = d.dataset
             and v.prompt_id = d.prompt_id

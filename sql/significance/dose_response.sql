@@ -11,7 +11,14 @@
 -- BCa on the axes with is_resampled only: the number of rows is that of all
 -- wordings.
 
-with of_prompts as (
+with primary_deltas as (
+    select n.*
+    from normalizations as m
+    inner join normalized as n on n.normalization = m.normalization
+    where m.is_primary and n.repeat = 0
+),
+
+of_prompts as (
     select
         n.model,
         v.subtype,
@@ -24,15 +31,13 @@ with of_prompts as (
         avg(n.delta) as delta,
         avg(abs(n.delta)) as size,
         avg(n.delta * n.delta) as square
-    from normalized as n
-    inner join normalizations as m
-        on m.normalization = n.normalization and m.is_primary
-    inner join measured_variants as v
+    from measured_variants as v
+    inner join primary_deltas as n
         on
             v.dataset = n.dataset
             and v.prompt_id = n.prompt_id
             and v.variant_id = n.variant_id
-    where n.repeat = 0 and v.level is not null
+    where v.level is not null
     group by
         n.model, v.subtype, v.place, v.level, v.strength, n.axis,
         n.dataset, n.prompt_id
@@ -58,9 +63,9 @@ summed as (
         min(p.delta) = max(p.delta) as is_constant,
         bool_or(a.is_resampled) as is_resampled,
         count(*) as n_prompts
-    from of_prompts as p
-    inner join axes as a on a.axis = p.axis
-    cross join settings as c
+    from settings as c
+    cross join axes as a
+    inner join of_prompts as p on p.axis = a.axis
     group by p.model, p.subtype, p.place, p.level, p.strength, p.axis
 )
 

@@ -14,7 +14,7 @@
 -- It reads constants and two tables only, so that two runs can be compared by
 -- giving it those of both under two model names.
 
-with deltas_in_v as (
+with tested_deltas as (
     select
         n.model,
         n.dataset,
@@ -23,20 +23,108 @@ with deltas_in_v as (
         n.axis,
         n.normalization,
         n.delta
-    from normalized as n
-    inner join normalizations as z
-        on z.normalization = n.normalization and z.is_tested
-    inner join measured_variants as v
-        on
-            v.dataset = n.dataset
-            and v.prompt_id = n.prompt_id
-            and v.variant_id = n.variant_id
-    where n.repeat = 0
+    from normalizations as z
+    inner join normalized as n on n.normalization = z.normalization
+    where z.is_tested and n.repeat = 0
 ),
 
--- Both sums run over the same rows in the same order: models that behave alike
--- get the same s to the last bit.
-of_prompts as (
+deltas_in_v as (
+    select n.*
+    from measured_variants as v
+    inner join tested_deltas as n
+        on
+            n.dataset = v.dataset
+            and n.prompt_id = v.prompt_id
+            and n.variant_id = v.variant_id
+),
+
+-- The wordings of a prompt that any model has a value on.
+in_any as (
+    select
+        dataset,
+        prompt_id,
+        axis,
+        normalization,
+        count(distinct variant_id) as n_variants
+    from deltas_in_v
+    group by dataset, prompt_id, axis, normalization
+),
+
+of_models as (
+    select
+        model,
+        dataset,
+        prompt_id,
+        axis,
+        normalization,
+        sqrt(avg(delta * delta)) as s,
+        count(*) as n_variants
+    from deltas_in_v
+    group by model, dataset, prompt_id, axis, normalization
+),
+
+scores as (
+    select
+        m.*,
+        m.n_variants = a.n_variants as has_all
+    from in_any as a
+    inner join of_models as m
+        on
+            m.dataset = a.dataset
+            and m.prompt_id = a.prompt_id
+            and m.axis = a.axis
+            and m.normalization = a.normalization
+),
+
+-- Two models that have all wordings share all: nothing has to be matched.
+sharing_all as (
+    select
+        a.model as model_a,
+        b.model as model_b,
+        a.dataset,
+        a.prompt_id,
+        a.axis,
+        a.normalization,
+        a.s as s_a,
+        b.s as s_b,
+        a.n_variants as n_pairs
+    from scores as a
+    inner join scores as b
+        on
+            b.dataset = a.dataset
+            and b.prompt_id = a.prompt_id
+            and b.axis = a.axis
+            and b.normalization = a.normalization
+            and b.model > a.model
+    where a.has_all and b.has_all
+),
+
+-- Where a model lacks some, wording is matched with wording.
+lacking as (
+    select distinct dataset, prompt_id, axis, normalization
+    from scores
+    where not has_all
+),
+
+to_match as (
+    select d.*, s.has_all
+    from lacking as l
+    inner join scores as s
+        on
+            s.dataset = l.dataset
+            and s.prompt_id = l.prompt_id
+            and s.axis = l.axis
+            and s.normalization = l.normalization
+    inner join deltas_in_v as d
+        on
+            d.model = s.model
+            and d.dataset = s.dataset
+            and d.prompt_id = s.prompt_id
+            and d.axis = s.axis
+            and d.normalization = s.normalization
+),
+
+matched as (
     select
         a.model as model_a,
         b.model as model_b,
@@ -47,8 +135,8 @@ of_prompts as (
         sqrt(avg(a.delta * a.delta)) as s_a,
         sqrt(avg(b.delta * b.delta)) as s_b,
         count(*) as n_pairs
-    from deltas_in_v as a
-    inner join deltas_in_v as b
+    from to_match as a
+    inner join to_match as b
         on
             b.dataset = a.dataset
             and b.prompt_id = a.prompt_id
@@ -56,8 +144,15 @@ of_prompts as (
             and b.axis = a.axis
             and b.normalization = a.normalization
             and b.model > a.model
+    where not (a.has_all and b.has_all)
     group by
         a.model, b.model, a.dataset, a.prompt_id, a.axis, a.normalization
+),
+
+of_prompts as (
+    select * from sharing_all
+    union all
+    select * from matched
 ),
 
 differences as (

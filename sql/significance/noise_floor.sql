@@ -12,7 +12,14 @@
 -- Over the prompts that have repeats. Without repeats, and where they are all
 -- alike, any score exceeds the floor: ratio and p are NULL then.
 
-with noise as (
+with repeats as (
+    select n.*
+    from normalizations as z
+    inner join normalized as n on n.normalization = z.normalization
+    where z.is_tested and n.repeat > 0
+),
+
+noise as (
     select
         n.model,
         n.dataset,
@@ -21,15 +28,12 @@ with noise as (
         n.normalization,
         avg(n.delta * n.delta) as noise,
         count(distinct n.repeat) as n_repeats
-    from normalized as n
-    inner join normalizations as z
-        on z.normalization = n.normalization and z.is_tested
-    inner join baselines as b
+    from baselines as b
+    inner join repeats as n
         on
             b.dataset = n.dataset
             and b.prompt_id = n.prompt_id
             and b.variant_id = n.variant_id
-    where n.repeat > 0
     group by n.model, n.dataset, n.prompt_id, n.axis, n.normalization
 ),
 

@@ -8,7 +8,14 @@
 -- source   method, section 7; Efron and Tibshirani 1993, section 25.4. Scores
 --          of all data sets in one urn; primary normalization
 
-with drawn as (
+with primary_scores as (
+    select i.model, i.axis, i.s
+    from normalizations as m
+    inner join instability as i on i.normalization = m.normalization
+    where m.is_primary
+),
+
+drawn as (
     select
         i.model,
         i.axis,
@@ -16,12 +23,10 @@ with drawn as (
         resampled_study(
             i.s, z.n, e.epsilon, c.alpha, c.bootstrap_draws, c.seed
         ) as study
-    from instability as i
-    inner join normalizations as m
-        on m.normalization = i.normalization and m.is_primary
-    inner join tolerances as e on e.is_primary
+    from settings as c
     cross join study_sizes as z
-    cross join settings as c
+    inner join tolerances as e on e.is_primary
+    cross join primary_scores as i
     group by i.model, i.axis, z.n
 )
 

@@ -32,7 +32,14 @@ grid as (
     from noise
 ),
 
-counted as (
+primary_deltas as (
+    select n.*
+    from normalizations as z
+    inner join normalized as n on n.normalization = z.normalization
+    where z.is_primary and n.repeat = 0
+),
+
+cells as (
     select
         n.model,
         n.dataset,
@@ -41,76 +48,90 @@ counted as (
         v.subtype,
         v.place,
         v.rank,
-        n.delta * n.delta as y,
-        count(*) over (
-            partition by n.model, n.dataset, n.prompt_id, n.axis
-        ) as n_of_prompt
-    from normalized as n
-    inner join normalizations as z
-        on z.normalization = n.normalization and z.is_primary
-    inner join noise as v
+        n.delta * n.delta as y
+    from noise as v
+    inner join primary_deltas as n
         on
-            v.dataset = n.dataset
-            and v.prompt_id = n.prompt_id
-            and v.variant_id = n.variant_id
-    where n.repeat = 0
+            n.dataset = v.dataset
+            and n.prompt_id = v.prompt_id
+            and n.variant_id = v.variant_id
 ),
 
--- One row a value and factor; `total` and its own row as level gives the sum
--- that the shares are of.
-levels as (
+whole_prompts as (
+    select model, dataset, prompt_id, axis, avg(y) as mean, count(*) as n
+    from cells
+    group by model, dataset, prompt_id, axis
+    having count(*) = (select n_cells from grid)
+),
+
+balanced as (
+    select c.*
+    from whole_prompts as w
+    inner join cells as c
+        on
+            c.model = w.model
+            and c.dataset = w.dataset
+            and c.prompt_id = w.prompt_id
+            and c.axis = w.axis
+),
+
+-- Means over prompts: on a balanced grid the means of each factor's levels are
+-- means of these.
+of_cells as (
     select
-        c.model,
-        c.dataset,
-        c.axis,
-        c.y,
-        unnest(
-            make_array('prompt', 'subtype', 'place', 'strength', 'total')
-        ) as factor,
-        unnest(
-            make_array(
-                c.prompt_id,
-                c.subtype,
-                c.place,
-                cast(c.rank as varchar),
-                concat_ws('/', c.prompt_id, c.subtype, c.place, c.rank)
-            )
-        ) as level
-    from counted as c
-    inner join grid as g on g.n_cells = c.n_of_prompt
+        model, dataset, axis, subtype, place, rank,
+        avg(y) as mean,
+        count(*) as n
+    from balanced
+    group by model, dataset, axis, subtype, place, rank
+),
+
+by_factor as (
+    select
+        model,
+        dataset,
+        axis,
+        unnest(make_array('subtype', 'place', 'strength')) as factor,
+        unnest(make_array(subtype, place, cast(rank as varchar))) as level,
+        mean,
+        n
+    from of_cells
 ),
 
 means as (
-    select
-        model,
-        dataset,
-        axis,
-        factor,
-        level,
-        avg(y) as mean,
-        count(*) as n
-    from levels
+    select model, dataset, axis, factor, level, avg(mean) as mean, sum(n) as n
+    from by_factor
     group by model, dataset, axis, factor, level
-),
 
-centred as (
-    select
-        *,
-        sum(mean * n) over (partition by model, dataset, axis, factor)
-        / sum(n) over (partition by model, dataset, axis, factor) as grand
-    from means
+    union all
+
+    select model, dataset, axis, 'prompt' as factor, prompt_id, mean, n
+    from whole_prompts
 ),
 
 squares as (
+    -- The variance of the means, each as often as it has values.
     select
         model,
         dataset,
         axis,
         factor,
-        sum(n * (mean - grand) * (mean - grand)) as sum_of_squares,
+        var_pop(mean) * sum(n) as sum_of_squares,
         count(*) as n_levels
-    from centred
+    from means
     group by model, dataset, axis, factor
+
+    union all
+
+    select
+        model,
+        dataset,
+        axis,
+        'total' as factor,
+        var_pop(y) * count(*) as sum_of_squares,
+        count(*) as n_levels
+    from balanced
+    group by model, dataset, axis
 ),
 
 whole as (

@@ -11,8 +11,8 @@
 with needed as (
     select distinct
         d.model, d.dataset, d.prompt_id, v.baseline_id as variant_id, d.axis
-    from deltas as d
-    inner join variants as v
+    from variants as v
+    inner join deltas as d
         on
             v.dataset = d.dataset
             and v.prompt_id = d.prompt_id

@@ -23,8 +23,8 @@ with wide as (
         count(n.rank) as n_rank,
         count(n.mean_absolute) as n_mean_absolute,
         count(n.min_max) as n_min_max
-    from normalized_wide as n
-    inner join measured_variants as v
+    from measured_variants as v
+    inner join normalized_wide as n
         on
             v.dataset = n.dataset
             and v.prompt_id = n.prompt_id

@@ -12,34 +12,14 @@ with sizes as (
         d.axis,
         abs(d.delta) as size
     from reference_set as r
-    inner join deltas as d on d.model = r.model and d.dataset = r.dataset
-    inner join measured_variants as v
+    inner join measured_variants as v on v.dataset = r.dataset
+    inner join deltas as d
         on
-            v.dataset = d.dataset
-            and v.prompt_id = d.prompt_id
-            and v.variant_id = d.variant_id
+            d.model = r.model
+            and d.dataset = v.dataset
+            and d.prompt_id = v.prompt_id
+            and d.variant_id = v.variant_id
     where d.repeat = 0 and d.delta is not null
-),
-
-sorted as (
-    select
-        axis,
-        size,
-        row_number() over (partition by axis order by size) - 1 as place,
-        count(*) over (partition by axis) as n
-    from sizes
-),
-
-weighted as (
-    select
-        d.axis,
-        d.size,
-        s.scale_quantile,
-        -- Of the two neighbours of h; 0 for all others.
-        greatest(0.0, 1.0 - abs(d.place - (d.n - 1) * s.scale_quantile))
-            as weight
-    from settings as s
-    cross join sorted as d
 )
 
 select
@@ -48,7 +28,8 @@ select
     min(size) as least,
     avg(size) as mean,
     max(size) as greatest,
-    max(scale_quantile) as quantile,
-    sum(weight * size) as quantile_size
-from weighted
+    (select scale_quantile from settings) as quantile,
+    percentile_cont((select scale_quantile from settings))
+        within group (order by size) as quantile_size
+from sizes
 group by axis

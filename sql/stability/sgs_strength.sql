@@ -20,8 +20,8 @@ with wide as (
         sqrt(avg(n.rank * n.rank)) as rank,
         sqrt(avg(n.mean_absolute * n.mean_absolute)) as mean_absolute,
         sqrt(avg(n.min_max * n.min_max)) as min_max
-    from normalized_wide as n
-    inner join measured_variants as v
+    from measured_variants as v
+    inner join normalized_wide as n
         on
             v.dataset = n.dataset
             and v.prompt_id = n.prompt_id
