@@ -1,6 +1,7 @@
 //! The SQL layer: golden values, hand-computed rows, whole runs.
 
 mod damage;
+mod functions;
 mod golden;
 mod partitions;
 mod plain_files;
