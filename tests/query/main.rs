@@ -3,6 +3,7 @@
 mod damage;
 mod dictionary;
 mod effect_sizes;
+mod functions;
 mod golden;
 mod imports;
 mod own_models;

@@ -10,18 +10,68 @@ use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::utils::take_function_args;
 use datafusion::common::{Result, exec_datafusion_err};
-use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility};
+use datafusion::logical_expr::{
+    ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
 
+use super::doc::ArgumentKind::Text;
+use super::doc::{FunctionDoc, argument};
 use crate::measure::{bleu, chrf, refusal};
 
 /// The four functions.
 pub(super) fn functions() -> Vec<ScalarUDF> {
-    [Score::Bleu, Score::BleuEffectiveOrder, Score::Chrf]
-        .into_iter()
-        .map(|score| ScalarUDF::from(TextSimilarity { score, signature: Signature::string(2, Volatility::Immutable) }))
-        .chain([ScalarUDF::from(IsRefusal { signature: Signature::string(1, Volatility::Immutable) })])
-        .collect()
+    let similarity = |score: Score| {
+        let signature = Signature::user_defined(Volatility::Immutable);
+        ScalarUDF::from(TextSimilarity { score, signature, documentation: score.doc().documentation() })
+    };
+    let signature = Signature::user_defined(Volatility::Immutable);
+    let is_refusal = ScalarUDF::from(IsRefusal { signature, documentation: IS_REFUSAL.documentation() });
+    let scores = [Score::Bleu, Score::BleuEffectiveOrder, Score::Chrf].into_iter();
+    scores.map(similarity).chain([is_refusal]).collect()
 }
+
+pub(super) const BLEU: FunctionDoc = FunctionDoc {
+    name: "bleu",
+    is_aggregate: false,
+    arguments: &[
+        argument("reference", Text, "the text to compare with"),
+        argument("candidate", Text, "the text that is compared"),
+    ],
+    returns: "double, 0..1",
+    what: "Corpus BLEU of one pair of texts: tokenizer 13a, exponential smoothing. 0 for texts under four tokens, even \
+           equal ones.",
+    example: "select round(bleu('the cat sat on the mat', 'the cat sat on a mat'), 6)",
+    result: "0.537285",
+    source: "Papineni et al. 2002; Post 2018 (sacrebleu)",
+};
+
+pub(super) const BLEU_EFFECTIVE_ORDER: FunctionDoc = FunctionDoc {
+    name: "bleu_effective_order",
+    what: "BLEU over the orders of n-grams that the candidate has, so that short texts have one too.",
+    example: "select round(bleu_effective_order('in Paris', 'in Paris'), 6)",
+    result: "1.0",
+    ..BLEU
+};
+
+pub(super) const CHRF: FunctionDoc = FunctionDoc {
+    name: "chrf",
+    what: "chrF: F score (beta 2) of character n-grams up to 6.",
+    example: "select round(chrf('Paris', 'Paris'), 6)",
+    result: "1.0",
+    source: "Popovic 2015; Post 2018 (sacrebleu)",
+    ..BLEU
+};
+
+pub(super) const IS_REFUSAL: FunctionDoc = FunctionDoc {
+    name: "is_refusal",
+    arguments: &[argument("response", Text, "a response")],
+    returns: "boolean",
+    what: "Whether a response declines to answer, by a rule over English phrases.",
+    example: "select is_refusal('I''m sorry, but I can''t help with that.'), is_refusal('Paris.')",
+    result: "true | false",
+    source: "this project",
+    ..BLEU
+};
 
 /// Which score a function gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -32,11 +82,11 @@ enum Score {
 }
 
 impl Score {
-    fn name(self) -> &'static str {
+    fn doc(self) -> &'static FunctionDoc {
         match self {
-            Score::Bleu => "bleu",
-            Score::BleuEffectiveOrder => "bleu_effective_order",
-            Score::Chrf => "chrf",
+            Score::Bleu => &BLEU,
+            Score::BleuEffectiveOrder => &BLEU_EFFECTIVE_ORDER,
+            Score::Chrf => &CHRF,
         }
     }
 
@@ -53,11 +103,12 @@ impl Score {
 struct TextSimilarity {
     score: Score,
     signature: Signature,
+    documentation: Documentation,
 }
 
 impl ScalarUDFImpl for TextSimilarity {
     fn name(&self) -> &str {
-        self.score.name()
+        self.score.doc().name
     }
 
     fn signature(&self) -> &Signature {
@@ -66,6 +117,14 @@ impl ScalarUDFImpl for TextSimilarity {
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
         Ok(DataType::Float64)
+    }
+
+    fn coerce_types(&self, types: &[DataType]) -> Result<Vec<DataType>> {
+        self.score.doc().coerce(types)
+    }
+
+    fn documentation(&self) -> Option<&Documentation> {
+        Some(&self.documentation)
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
@@ -87,6 +146,7 @@ impl ScalarUDFImpl for TextSimilarity {
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct IsRefusal {
     signature: Signature,
+    documentation: Documentation,
 }
 
 impl ScalarUDFImpl for IsRefusal {
@@ -100,6 +160,14 @@ impl ScalarUDFImpl for IsRefusal {
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
         Ok(DataType::Boolean)
+    }
+
+    fn coerce_types(&self, types: &[DataType]) -> Result<Vec<DataType>> {
+        IS_REFUSAL.coerce(types)
+    }
+
+    fn documentation(&self) -> Option<&Documentation> {
+        Some(&self.documentation)
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {

@@ -1,18 +1,16 @@
-//! `student_t_sf(t, df)`: the upper tail of Student's t.
+//! `student_t_sf(t, df)`, `student_t_quantile(p, df)`: the upper tail of Student's t and its inverse.
 //!
-//! In: a value and degrees of freedom. Out: P(T > t).
+//! In: a value or a probability, and degrees of freedom. Out: P(T > t), or the value.
 //! Written out because statrs 0.19 (`StudentsT::sf`, `beta_reg`) misses the ninth digit on the golden file: relative
 //! errors of 8e-9 at t = 1e-8, where it forms 1 - x, and of 9e-9 at a million degrees of freedom, where it takes
 //! differences of large log-gammas.
 
-use std::sync::Arc;
+use datafusion::logical_expr::ScalarUDF;
 
-use datafusion::arrow::array::{AsArray, Float64Array};
-use datafusion::arrow::datatypes::{DataType, Float64Type};
-use datafusion::common::utils::take_function_args;
-use datafusion::common::{Result, exec_datafusion_err};
-use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility};
-use statrs::function::erf::erfc;
+use super::doc::ArgumentKind::Number;
+use super::doc::{FunctionDoc, argument};
+use super::normal::{erfc, normal_upper_quantile};
+use super::scalar;
 
 /// P(T > t) for Student's t with `df` degrees of freedom; NaN unless `df` > 0.
 ///
@@ -49,7 +47,7 @@ pub fn student_t_sf(t: f64, df: f64) -> f64 {
 }
 
 /// gamma(a + 1/2) / gamma(a): stepped up to a >= 40 by its recurrence, there by its asymptotic series in 1/a.
-fn half_step_gamma_ratio(a: f64) -> f64 {
+pub(super) fn half_step_gamma_ratio(a: f64) -> f64 {
     let (mut a, mut product) = (a, 1.0);
     while a < 40.0 {
         product *= a / (a + 0.5);
@@ -94,47 +92,134 @@ fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     fraction
 }
 
-/// The SQL function.
-pub(super) fn function() -> ScalarUDF {
-    let signature = Signature::exact(vec![DataType::Float64, DataType::Float64], Volatility::Immutable);
-    ScalarUDF::from(StudentTSf { signature })
+/// P(0 < T < t) for t >= 0: where the tail is near 1/2, this has the digits.
+fn center(t: f64, df: f64) -> f64 {
+    let a = 0.5 * df;
+    let square = (t / df.sqrt()).powi(2);
+    let (x, rest) = (1.0 / (1.0 + square), square / (1.0 + square));
+    if x < (a + 1.0) / (a + 2.5) {
+        return 0.5 - student_t_sf(t, df);
+    }
+    half_step_gamma_ratio(a) / std::f64::consts::PI.sqrt()
+        * (-a * square.ln_1p()).exp()
+        * rest.sqrt()
+        * beta_fraction(0.5, a, rest)
 }
 
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct StudentTSf {
-    signature: Signature,
+/// The t with P(T > t) = `tail`; None unless 0 < `tail` < 1 and `df` > 0, or where t is out of a double's range.
+///
+/// Found between bounds of ln t, where both the tail of a power law and its start near 0 are nearly straight.
+pub fn student_t_upper_quantile(tail: f64, df: f64) -> Option<f64> {
+    if !(tail > 0.0 && tail < 1.0 && df > 0.0) {
+        return None;
+    }
+    if tail > 0.5 {
+        // 1 - tail loses nothing here: tail is at least a half.
+        return student_t_upper_quantile(1.0 - tail, df).map(|t| -t);
+    }
+    if tail == 0.5 {
+        return Some(0.0);
+    }
+    if df.is_infinite() {
+        return Some(normal_upper_quantile(tail));
+    }
+    // Positive while t is too small.
+    let short_of = |log_t: f64| {
+        let t = log_t.exp();
+        if tail > 0.25 { (0.5 - tail).ln() - center(t, df).ln() } else { student_t_sf(t, df).ln() - tail.ln() }
+    };
+    let (mut low, mut high) = (-750.0f64, 709.0f64);
+    let mut step = 1.0;
+    if short_of(0.0) > 0.0 {
+        low = 0.0;
+        while low + step < 709.0 && short_of(low + step) > 0.0 {
+            low += step;
+            step *= 2.0;
+        }
+        high = (low + step).min(709.0);
+        if short_of(high) > 0.0 {
+            return None;
+        }
+    } else {
+        high = 0.0f64.min(high);
+        while high - step > low && short_of(high - step) <= 0.0 {
+            high -= step;
+            step *= 2.0;
+        }
+        low = low.max(high - step);
+    }
+    let log_t = root(low, high, short_of);
+    Some(log_t.exp())
 }
 
-impl ScalarUDFImpl for StudentTSf {
-    fn name(&self) -> &str {
-        "student_t_sf"
+/// The place where `f`, positive at `low` and not at `high`, changes its sign: false position with the Illinois rule,
+/// halving where that is slow.
+pub(super) fn root(mut low: f64, mut high: f64, f: impl Fn(f64) -> f64) -> f64 {
+    let (mut at_low, mut at_high) = (f(low), f(high));
+    for step in 0..400 {
+        let straight = low + (high - low) * at_low / (at_low - at_high);
+        let inside = straight > low && straight < high;
+        let middle = if inside && step % 4 != 3 { straight } else { 0.5 * (low + high) };
+        if middle <= low || middle >= high {
+            break;
+        }
+        let value = f(middle);
+        if value == 0.0 {
+            return middle;
+        }
+        if value > 0.0 {
+            (low, at_low) = (middle, value);
+            at_high *= 0.5;
+        } else {
+            (high, at_high) = (middle, value);
+            at_low *= 0.5;
+        }
     }
+    0.5 * (low + high)
+}
 
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
+pub(super) const STUDENT_T_SF: FunctionDoc = FunctionDoc {
+    name: "student_t_sf",
+    is_aggregate: false,
+    arguments: &[argument("t", Number, "a value"), argument("df", Number, "degrees of freedom, above 0")],
+    returns: "double",
+    what: "Upper tail of Student's t: P(T > t). NULL unless df > 0.",
+    example: "select round(student_t_sf(2.0, 2), 6)",
+    result: "0.091752",
+    source: "Abramowitz and Stegun 26.7.1, 26.5.8",
+};
 
-    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(DataType::Float64)
-    }
+pub(super) const STUDENT_T_QUANTILE: FunctionDoc = FunctionDoc {
+    name: "student_t_quantile",
+    arguments: &[
+        argument("p", Number, "a probability between 0 and 1, both excluded"),
+        argument("df", Number, "degrees of freedom, above 0"),
+    ],
+    what: "The t with P(T <= t) = p. NULL unless 0 < p < 1 and df > 0.",
+    example: "select round(student_t_quantile(0.975, 15), 6)",
+    result: "2.13145",
+    source: "the inverse of student_t_sf, by bracketing",
+    ..STUDENT_T_SF
+};
 
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let rows = args.number_rows;
-        let [t, df] = take_function_args(self.name(), args.args)?;
-        let (t, df) = (t.into_array(rows)?, df.into_array(rows)?);
-        let (Some(t), Some(df)) = (t.as_primitive_opt::<Float64Type>(), df.as_primitive_opt::<Float64Type>()) else {
-            return Err(exec_datafusion_err!("student_t_sf takes two numbers"));
-        };
-        // No degrees of freedom, no distribution: NULL rather than NaN.
-        let tail = |t: f64, df: f64| Some(student_t_sf(t, df)).filter(|p| !p.is_nan());
-        let tails: Float64Array = t.iter().zip(df.iter()).map(|(t, df)| tail(t?, df?)).collect();
-        Ok(ColumnarValue::Array(Arc::new(tails)))
-    }
+/// The SQL functions of this file.
+pub(super) fn functions() -> Vec<ScalarUDF> {
+    vec![
+        scalar::number(&STUDENT_T_SF, |args| match *args {
+            [t, df] => Some(student_t_sf(t, df)),
+            _ => None,
+        }),
+        scalar::number(&STUDENT_T_QUANTILE, |args| match *args {
+            [p, df] if p <= 0.5 => student_t_upper_quantile(p, df).map(|t| 0.0 - t),
+            [p, df] => student_t_upper_quantile(1.0 - p, df),
+            _ => None,
+        }),
+    ]
 }
 
 #[cfg(test)]
 mod tests {
-    use super::student_t_sf;
+    use super::*;
 
     fn close(found: f64, expected: f64) -> bool {
         (found - expected).abs() <= 1e-11 * expected
@@ -166,5 +251,25 @@ mod tests {
         assert!(
             student_t_sf(1.0, 0.0).is_nan() && student_t_sf(1.0, -2.0).is_nan() && student_t_sf(f64::NAN, 3.0).is_nan()
         );
+    }
+
+    #[test]
+    fn quantiles_undo_tails() {
+        for df in [0.3, 1.0, 2.0, 7.5, 95.0, 1e4, 1e7] {
+            for tail in [1e-12, 1e-5, 0.025, 0.2, 0.26, 0.4, 0.4999, 0.5 - 1e-12] {
+                let Some(t) = student_t_upper_quantile(tail, df) else { panic!("{tail} {df}") };
+                let (found, expected) =
+                    if tail > 0.25 { (center(t, df), 0.5 - tail) } else { (student_t_sf(t, df), tail) };
+                assert!((found - expected).abs() <= 1e-11 * expected, "{tail} {df}: {t}");
+            }
+        }
+        // df 1: tan(pi (1/2 - tail)); df 2: (1 - 2 q) / sqrt(2 q (1 - q)).
+        let t = student_t_upper_quantile(0.1, 1.0).unwrap();
+        assert!((t - (0.4 * std::f64::consts::PI).tan()).abs() < 1e-13);
+        let t = student_t_upper_quantile(0.3, 2.0).unwrap();
+        assert!((t - 0.4 / 0.42f64.sqrt()).abs() < 1e-14);
+        assert_eq!(student_t_upper_quantile(0.75, 5.0), student_t_upper_quantile(0.25, 5.0).map(|t| -t));
+        assert_eq!(student_t_upper_quantile(0.0, 5.0), None);
+        assert_eq!(student_t_upper_quantile(0.1, 0.0), None);
     }
 }

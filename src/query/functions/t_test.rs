@@ -1,191 +1,133 @@
-//! `t_test_statistic(x, popmean)` and `t_test_p(x, popmean)`: the one-sample t-test as aggregates.
+//! The one-sample t-test and the t interval of a mean, as aggregates.
 //!
-//! In: the scores of a group and the mean to test against (one value a group). Out: t, or the p-value of "mean > popmean".
-//! The scores are collected and sorted before they are summed, so order and partitioning of the rows change no bit.
+//! In: the scores of a group and the mean to test against, or a confidence. Out: t, p-values, or two bounds.
+//! [`t_test`] and [`t_interval`] are the same for Rust.
 
-use std::mem::size_of_val;
-use std::sync::Arc;
+use datafusion::common::{Result, exec_err};
+use datafusion::logical_expr::AggregateUDF;
 
-use datafusion::arrow::array::{ArrayRef, AsArray, Float64Array};
-use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Float64Type};
-use datafusion::common::utils::SingleRowListArrayBuilder;
-use datafusion::common::{Result, ScalarValue, exec_datafusion_err, exec_err};
-use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
-use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, Signature, Volatility};
+use super::aggregate::{Cell, CellKind, Shape, aggregate};
+use super::collect::Group;
+use super::doc::ArgumentKind::Number;
+use super::doc::{Argument, FunctionDoc, argument, per_group};
+use super::moments::Moments;
+use super::student_t::{student_t_sf, student_t_upper_quantile};
 
-use super::student_t::student_t_sf;
+const SCORES: Argument = argument("x", Number, "the scores; rows where it is NULL are left out");
+const POPMEAN: Argument = per_group("popmean", Number, "the mean to test against");
+const CONFIDENCE: Argument = per_group("confidence", Number, "share of such intervals that hold the mean, 0.95 say");
+
+pub(super) const T_TEST_STATISTIC: FunctionDoc = FunctionDoc {
+    name: "t_test_statistic",
+    is_aggregate: true,
+    arguments: &[SCORES, POPMEAN],
+    returns: "double",
+    what: "One-sample t: (mean - popmean) / (sd / sqrt(n)). NULL for fewer than two scores or scores without variance.",
+    example: "select round(t_test_statistic(x, 1), 6) from (values (1.0), (2.0), (3.0)) as t (x)",
+    result: "1.732051",
+    source: "Student 1908",
+};
+
+pub(super) const T_TEST_P: FunctionDoc = FunctionDoc {
+    name: "t_test_p",
+    what: "One-sided p-value of the one-sample t-test, alternative: the mean is greater than popmean. Without variance \
+           0 or 1, NULL where the mean is popmean; NULL for fewer than two scores.",
+    example: "select round(t_test_p(x, 1), 6) from (values (1.0), (2.0), (3.0)) as t (x)",
+    result: "0.112702",
+    ..T_TEST_STATISTIC
+};
+
+pub(super) const T_TEST_P_TWO_SIDED: FunctionDoc = FunctionDoc {
+    name: "t_test_p_two_sided",
+    what: "Two-sided p-value of the one-sample t-test. Without variance 0, NULL where the mean is popmean; NULL for \
+           fewer than two scores.",
+    example: "select round(t_test_p_two_sided(x, 1), 6) from (values (1.0), (2.0), (3.0)) as t (x)",
+    result: "0.225403",
+    ..T_TEST_STATISTIC
+};
+
+pub(super) const T_INTERVAL: FunctionDoc = FunctionDoc {
+    name: "t_interval",
+    arguments: &[SCORES, CONFIDENCE],
+    returns: "struct of low and high, double",
+    what: "Two-sided interval of the mean: mean -+ t sd / sqrt(n) with the quantile t of n - 1 degrees of freedom. \
+           Fields are NULL for fewer than two scores; without variance both are the mean.",
+    example: "select round(i['low'], 6), round(i['high'], 6)
+from (select t_interval(x, 0.95) as i from (values (1.0), (2.0), (3.0)) as t (x))",
+    result: "-0.484138 | 4.484138",
+    ..T_TEST_STATISTIC
+};
+
+/// The aggregates of this file.
+pub(super) fn functions() -> Vec<AggregateUDF> {
+    let low_high = Shape::Fields(&[("low", CellKind::Number), ("high", CellKind::Number)]);
+    vec![
+        aggregate(&T_TEST_STATISTIC, Shape::Number, |group| Ok(vec![test_of(group).statistic.into()])),
+        aggregate(&T_TEST_P, Shape::Number, |group| Ok(vec![test_of(group).p_greater.into()])),
+        aggregate(&T_TEST_P_TWO_SIDED, Shape::Number, |group| Ok(vec![test_of(group).p_two_sided.into()])),
+        aggregate(&T_INTERVAL, low_high, |group| {
+            let confidence = checked_share("t_interval", "confidence", group.number(0))?;
+            Ok(match t_interval(group.column(0), confidence) {
+                Some((low, high)) => vec![Cell::Number(low), Cell::Number(high)],
+                None => vec![Cell::Null; 2],
+            })
+        }),
+    ]
+}
+
+fn test_of(group: &Group) -> TTest {
+    t_test(group.column(0), group.number(0))
+}
+
+/// A confidence or a level as it is given in SQL.
+///
+/// # Errors
+/// Not between 0 and 1.
+pub(super) fn checked_share(function: &str, name: &str, share: f64) -> Result<f64> {
+    if share > 0.0 && share < 1.0 {
+        return Ok(share);
+    }
+    exec_err!("{function} expects a {name} between 0 and 1, found {share}")
+}
 
 /// The outcome of a one-sample t-test.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct TTest {
+pub struct TTest {
     /// t; None for fewer than two scores or scores without variance.
-    statistic: Option<f64>,
+    pub statistic: Option<f64>,
     /// P(T > t); without variance 0 or 1, None where the mean is the tested one; None for fewer than two scores.
-    p: Option<f64>,
+    pub p_greater: Option<f64>,
+    /// P(|T| > |t|); without variance 0, None as above.
+    pub p_two_sided: Option<f64>,
 }
 
-/// One-sample, one-sided ("greater") t-test of `scores` against `popmean`; method, section 6.
-fn t_test(scores: &mut [f64], popmean: f64) -> TTest {
-    const UNKNOWN: TTest = TTest { statistic: None, p: None };
-    scores.sort_unstable_by(f64::total_cmp);
-    let (Some(&least), Some(&most)) = (scores.first(), scores.last()) else { return UNKNOWN };
-    let all_finite = least.is_finite() && most.is_finite() && popmean.is_finite();
-    if scores.len() < 2 || !all_finite {
+/// One-sample t-test of the mean of `sorted` (finite, ascending) against `popmean`; method, section 6.
+pub fn t_test(sorted: &[f64], popmean: f64) -> TTest {
+    const UNKNOWN: TTest = TTest { statistic: None, p_greater: None, p_two_sided: None };
+    let Some(Moments { n, mean, variance }) = Moments::of(sorted).filter(|m| m.n > 1.0 && popmean.is_finite()) else {
         return UNKNOWN;
+    };
+    if variance == 0.0 {
+        let differs = mean != popmean;
+        return TTest {
+            p_greater: differs.then_some(if mean > popmean { 0.0 } else { 1.0 }),
+            p_two_sided: differs.then_some(0.0),
+            ..UNKNOWN
+        };
     }
-    if least == most {
-        let p = if least > popmean { Some(0.0) } else { (least < popmean).then_some(1.0) };
-        return TTest { statistic: None, p };
-    }
-    let n = scores.len() as f64;
-    let mean = exact_sum(scores.iter().copied()) / n;
-    let variance = exact_sum(scores.iter().map(|s| (s - mean).powi(2))) / (n - 1.0);
     let t = (mean - popmean) / (variance / n).sqrt();
-    TTest { statistic: Some(t), p: Some(student_t_sf(t, n - 1.0)) }
-}
-
-/// Sum with Neumaier's compensation: the lost low digits are added up apart.
-fn exact_sum(terms: impl Iterator<Item = f64>) -> f64 {
-    let (mut sum, mut lost) = (0.0f64, 0.0f64);
-    for term in terms {
-        let next = sum + term;
-        lost += if sum.abs() >= term.abs() { (sum - next) + term } else { (term - next) + sum };
-        sum = next;
-    }
-    sum + lost
-}
-
-/// The two aggregates.
-pub(super) fn functions() -> Vec<AggregateUDF> {
-    [Part::Statistic, Part::P]
-        .into_iter()
-        .map(|part| {
-            let signature = Signature::exact(vec![DataType::Float64, DataType::Float64], Volatility::Immutable);
-            AggregateUDF::from(TTestAggregate { part, signature })
-        })
-        .collect()
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Part {
-    Statistic,
-    P,
-}
-
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct TTestAggregate {
-    part: Part,
-    signature: Signature,
-}
-
-impl AggregateUDFImpl for TTestAggregate {
-    fn name(&self) -> &str {
-        match self.part {
-            Part::Statistic => "t_test_statistic",
-            Part::P => "t_test_p",
-        }
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(DataType::Float64)
-    }
-
-    fn accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
-        if args.is_distinct {
-            return exec_err!("{} of distinct values is not a t-test", self.name());
-        }
-        Ok(Box::new(Sample { part: self.part, scores: Vec::new(), popmean: None }))
-    }
-
-    fn state_fields(&self, args: StateFieldsArgs) -> Result<Vec<FieldRef>> {
-        let scores = DataType::List(Arc::new(Field::new_list_field(DataType::Float64, true)));
-        Ok(vec![
-            Arc::new(Field::new(format!("{}[scores]", args.name), scores, true)),
-            Arc::new(Field::new(format!("{}[popmean]", args.name), DataType::Float64, true)),
-        ])
+    TTest {
+        statistic: Some(t),
+        p_greater: Some(student_t_sf(t, n - 1.0)),
+        p_two_sided: Some(2.0 * student_t_sf(t.abs(), n - 1.0)),
     }
 }
 
-/// The scores of one group so far.
-#[derive(Debug)]
-struct Sample {
-    part: Part,
-    scores: Vec<f64>,
-    popmean: Option<f64>,
-}
-
-impl Sample {
-    fn test_against(&mut self, popmean: f64) -> Result<()> {
-        match self.popmean {
-            Some(before) if before != popmean => {
-                exec_err!("a t-test needs one popmean a group, found {before} and {popmean}: group by it")
-            }
-            _ => {
-                self.popmean = Some(popmean);
-                Ok(())
-            }
-        }
-    }
-}
-
-impl Accumulator for Sample {
-    fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
-        let [scores, popmeans] = values else {
-            return exec_err!("a t-test takes scores and a popmean");
-        };
-        let columns = (scores.as_primitive_opt::<Float64Type>(), popmeans.as_primitive_opt::<Float64Type>());
-        let (Some(scores), Some(popmeans)) = columns else {
-            return exec_err!("a t-test takes numbers");
-        };
-        for popmean in popmeans.iter().flatten() {
-            self.test_against(popmean)?;
-        }
-        self.scores.extend(scores.iter().flatten());
-        Ok(())
-    }
-
-    fn evaluate(&mut self) -> Result<ScalarValue> {
-        let test = match self.popmean {
-            Some(popmean) => t_test(&mut self.scores, popmean),
-            None => TTest { statistic: None, p: None },
-        };
-        Ok(ScalarValue::Float64(match self.part {
-            Part::Statistic => test.statistic,
-            Part::P => test.p,
-        }))
-    }
-
-    fn size(&self) -> usize {
-        size_of_val(self) + self.scores.capacity() * size_of::<f64>()
-    }
-
-    fn state(&mut self) -> Result<Vec<ScalarValue>> {
-        let scores = Arc::new(Float64Array::from(std::mem::take(&mut self.scores)));
-        Ok(vec![SingleRowListArrayBuilder::new(scores).build_list_scalar(), ScalarValue::Float64(self.popmean)])
-    }
-
-    fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
-        let [scores, popmeans] = states else {
-            return exec_err!("the state of a t-test is its scores and its popmean");
-        };
-        let columns = (scores.as_list_opt::<i32>(), popmeans.as_primitive_opt::<Float64Type>());
-        let (Some(scores), Some(popmeans)) = columns else {
-            return Err(exec_datafusion_err!("the state of a t-test has another type"));
-        };
-        for popmean in popmeans.iter().flatten() {
-            self.test_against(popmean)?;
-        }
-        for part in scores.iter().flatten() {
-            if let Some(part) = part.as_primitive_opt::<Float64Type>() {
-                self.scores.extend(part.iter().flatten());
-            }
-        }
-        Ok(())
-    }
+/// The t interval of the mean of `sorted` (finite, ascending); None for fewer than two scores.
+pub fn t_interval(sorted: &[f64], confidence: f64) -> Option<(f64, f64)> {
+    let Moments { n, mean, variance } = Moments::of(sorted).filter(|m| m.n > 1.0)?;
+    let half = student_t_upper_quantile(0.5 * (1.0 - confidence), n - 1.0)? * (variance / n).sqrt();
+    Some((mean - half, mean + half))
 }
 
 #[cfg(test)]
@@ -194,31 +136,32 @@ mod tests {
 
     #[test]
     fn without_variance_only_the_side_is_known() {
-        assert_eq!(t_test(&mut [0.25, 0.25], 0.1), TTest { statistic: None, p: Some(0.0) });
-        assert_eq!(t_test(&mut [0.25, 0.25], 0.5), TTest { statistic: None, p: Some(1.0) });
-        assert_eq!(t_test(&mut [0.25, 0.25], 0.25), TTest { statistic: None, p: None });
+        let p = |popmean| (t_test(&[0.25, 0.25], popmean).p_greater, t_test(&[0.25, 0.25], popmean).p_two_sided);
+        assert_eq!(p(0.1), (Some(0.0), Some(0.0)));
+        assert_eq!(p(0.5), (Some(1.0), Some(0.0)));
+        assert_eq!(p(0.25), (None, None));
+        assert_eq!(t_test(&[0.25, 0.25], 0.1).statistic, None);
+        assert_eq!(t_interval(&[0.1, 0.1, 0.1], 0.95), Some((0.1, 0.1)));
     }
 
     #[test]
-    fn one_score_or_one_that_is_no_number_tells_nothing() {
-        assert_eq!(t_test(&mut [0.3], 0.1).p, None);
-        assert_eq!(t_test(&mut [], 0.1).p, None);
-        assert_eq!(t_test(&mut [0.3, f64::NAN, 0.1], 0.1).p, None);
-    }
-
-    #[test]
-    fn order_changes_no_bit() {
-        let scores: Vec<f64> = (0..101).map(|i| 1.0 / f64::from(1 + (i * 37) % 101)).collect();
-        let backwards: Vec<f64> = scores.iter().rev().copied().collect();
-        assert_eq!(t_test(&mut scores.clone(), 0.05), t_test(&mut backwards.clone(), 0.05));
+    fn one_score_tells_nothing() {
+        assert_eq!(t_test(&[0.3], 0.1).p_greater, None);
+        assert_eq!(t_test(&[], 0.1).p_two_sided, None);
+        assert_eq!(t_interval(&[0.3], 0.95), None);
     }
 
     #[test]
     fn a_hand_computed_test() {
         // mean 2, sd 1, n 3: t = (2 - 1) / (1 / sqrt 3) = sqrt 3; df 2: p = 1 / (s (s + t)), s = sqrt 5.
-        let test = t_test(&mut [1.0, 2.0, 3.0], 1.0);
+        let test = t_test(&[1.0, 2.0, 3.0], 1.0);
         let (t, s) = (3f64.sqrt(), 5f64.sqrt());
         assert!((test.statistic.unwrap() - t).abs() < 1e-15);
-        assert!((test.p.unwrap() - 1.0 / (s * (s + t))).abs() < 1e-15);
+        assert!((test.p_greater.unwrap() - 1.0 / (s * (s + t))).abs() < 1e-15);
+        assert!((test.p_two_sided.unwrap() - 2.0 / (s * (s + t))).abs() < 1e-15);
+        // The other side: the same two-sided p, the one-sided one from the other end.
+        let below = t_test(&[1.0, 2.0, 3.0], 3.0);
+        assert_eq!(below.p_two_sided, test.p_two_sided);
+        assert!((below.p_greater.unwrap() + test.p_greater.unwrap() - 1.0).abs() < 1e-15);
     }
 }

@@ -11,8 +11,12 @@ use datafusion::arrow::datatypes::{
 };
 use datafusion::common::utils::take_function_args;
 use datafusion::common::{Result, exec_datafusion_err, exec_err, plan_err};
-use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility};
+use datafusion::logical_expr::{
+    ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
 
+use super::doc::ArgumentKind::{Numbers, Wholes};
+use super::doc::{FunctionDoc, argument};
 use crate::measure::cosine::cosine;
 
 /// The two functions.
@@ -20,10 +24,32 @@ pub(super) fn functions() -> Vec<ScalarUDF> {
     [Comparison::Cosine, Comparison::CommonPrefixLength]
         .into_iter()
         .map(|comparison| {
-            ScalarUDF::from(ListComparison { comparison, signature: Signature::user_defined(Volatility::Immutable) })
+            let signature = Signature::user_defined(Volatility::Immutable);
+            ScalarUDF::from(ListComparison { comparison, signature, documentation: comparison.doc().documentation() })
         })
         .collect()
 }
+
+pub(super) const COSINE: FunctionDoc = FunctionDoc {
+    name: "cosine",
+    is_aggregate: false,
+    arguments: &[argument("a", Numbers, "a list"), argument("b", Numbers, "another of the same length")],
+    returns: "double, -1..1",
+    what: "Cosine of two lists of numbers; exactly 1 for equal ones. NULL for a list of zeros or with a NULL.",
+    example: "select round(cosine([3, 4], [4, 3]), 6)",
+    result: "0.96",
+    source: "definition",
+};
+
+pub(super) const COMMON_PREFIX_LENGTH: FunctionDoc = FunctionDoc {
+    name: "common_prefix_length",
+    arguments: &[argument("a", Wholes, "a list"), argument("b", Wholes, "another")],
+    returns: "bigint",
+    what: "Number of leading elements that two lists of whole numbers have in common.",
+    example: "select common_prefix_length([1, 2, 3], [1, 2, 4])",
+    result: "2",
+    ..COSINE
+};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Comparison {
@@ -35,6 +61,16 @@ enum Comparison {
 struct ListComparison {
     comparison: Comparison,
     signature: Signature,
+    documentation: Documentation,
+}
+
+impl Comparison {
+    fn doc(self) -> &'static FunctionDoc {
+        match self {
+            Comparison::Cosine => &COSINE,
+            Comparison::CommonPrefixLength => &COMMON_PREFIX_LENGTH,
+        }
+    }
 }
 
 impl ListComparison {
@@ -55,10 +91,11 @@ impl ListComparison {
 
 impl ScalarUDFImpl for ListComparison {
     fn name(&self) -> &str {
-        match self.comparison {
-            Comparison::Cosine => "cosine",
-            Comparison::CommonPrefixLength => "common_prefix_length",
-        }
+        self.comparison.doc().name
+    }
+
+    fn documentation(&self) -> Option<&Documentation> {
+        Some(&self.documentation)
     }
 
     fn signature(&self) -> &Signature {
