@@ -7,13 +7,14 @@ export SAGO_COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 # Official data set files, for `make test-data`; the tests pass without them.
 DATA   ?=
 
-.PHONY: demo install test test-data test-readers test-full-disk bench docs check setup models help
+.PHONY: demo install test test-data test-readers test-full-disk bench docs dictionary check setup models help
 
 help:
 	@echo "make demo            run the whole job on a small real model (minutes on two cores)"
 	@echo "make install         put sago on your PATH"
 	@echo "make test            run the tests"
 	@echo "make docs            build the API documentation"
+	@echo "make dictionary      write docs/tables.md from the schemas and contracts"
 	@echo "make bench           measure speed and memory beside transformers (installs torch in $(VENV)-bench)"
 	@echo "make check           format, clippy and documentation, as CI runs them"
 	@echo "make test-data DATA=DIR    test the loaders on the official data set files"
@@ -57,6 +58,9 @@ bench: models
 
 docs:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps
+
+dictionary:
+	$(CARGO) run --locked --example dictionary
 
 check: docs
 	$(CARGO) fmt --all -- --check

@@ -4,7 +4,8 @@
 -- reads    forced
 -- formula  over the positions of the baseline's response, scored after the
 --          wording: sum and mean of log-probabilities, exp of that mean, mean
---          of entropies, mean of divergences; no value where the response has no position
+--          of entropies, mean of divergences; no value where the response has
+--          no position
 -- source   method, section 4
 
 with long as (

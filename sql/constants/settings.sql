@@ -16,6 +16,8 @@ select
     0.2 as independence_margin,
     -- Of |delta| over the reference set, the robust size of a delta.
     0.95 as scale_quantile,
+    -- Scores that differ by no more than this part of them are equal.
+    1e-12 as tie_tolerance,
     -- Every resampling below is a pure function of this seed and its data.
     0 as seed,
     99999 as sign_flip_draws,

@@ -6,6 +6,6 @@
 
 select
     model, dataset, axis, normalization, test, epsilon,
-    statistic, p, p_holm, p_bh, mark, n
+    statistic, p, p_holm, p_bh, mark, n, draws, warning
 from adjusted_tests
 where level = 'dataset'

@@ -1,7 +1,7 @@
 -- instability: how far a model's behaviour on a prompt moves over its wordings.
 --
 -- grain    model, dataset, prompt_id, axis, normalization
--- reads    measured_variants, normalized_wide
+-- reads    measured_variants, normalizations, normalized_wide
 -- formula  s = sqrt(mean(delta^2)) over V
 -- source   method, section 5
 
@@ -35,28 +35,29 @@ with wide as (
 
 long as (
     select
-        model,
-        dataset,
-        prompt_id,
-        axis,
-        unnest(
-            make_array(
-                'fixed', 'reference', 'quantile',
-                'rank', 'mean_absolute', 'min_max'
-            )
-        ) as normalization,
-        unnest(
-            make_array(
-                fixed, reference, quantile, rank, mean_absolute, min_max
-            )
-        ) as s,
-        unnest(
-            make_array(
-                n_fixed, n_reference, n_quantile,
-                n_rank, n_mean_absolute, n_min_max
-            )
-        ) as n_variants
-    from wide
+        x.model,
+        x.dataset,
+        x.prompt_id,
+        x.axis,
+        w.normalization,
+        case w.normalization
+            when 'fixed' then x.fixed
+            when 'reference' then x.reference
+            when 'quantile' then x.quantile
+            when 'rank' then x.rank
+            when 'mean_absolute' then x.mean_absolute
+            when 'min_max' then x.min_max
+        end as s,
+        case w.normalization
+            when 'fixed' then x.n_fixed
+            when 'reference' then x.n_reference
+            when 'quantile' then x.n_quantile
+            when 'rank' then x.n_rank
+            when 'mean_absolute' then x.n_mean_absolute
+            when 'min_max' then x.n_min_max
+        end as n_variants
+    from wide as x
+    cross join normalizations as w
 )
 
 select model, dataset, prompt_id, axis, normalization, s, n_variants

@@ -87,11 +87,14 @@ select
             then
                 signum(d.delta)
                 * least(1.0, d.n_smaller / cast(d.n - 1 as double))
+                -- No -0.0.
+                + 0.0
     end as rank,
     d.delta / s.mean_absolute as mean_absolute,
     signum(d.delta)
     * greatest(0.0, abs(d.delta) - s.origin)
-    / s.min_max as min_max
+    / s.min_max
+    + 0.0 as min_max
 from ranked as d
 left join scale as s on s.axis = d.axis
 left join reference_scales as p

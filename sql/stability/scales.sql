@@ -1,7 +1,7 @@
 -- scales: what the deltas of an axis are divided by.
 --
 -- grain    axis, normalization
--- reads    axes, quantile_scales, reference_deltas
+-- reads    axes, quantile_scales, reference_sizes
 -- formula  fixed: R of the published study; reference: the width of the axis;
 --          quantile, mean_absolute, min_max: from |delta| of the reference
 --          set, min_max with its least |delta| as origin
@@ -9,16 +9,6 @@
 --
 -- No row where there is nothing to divide by. What depends on the model or the
 -- prompt (ln V, T ln V) stands in reference_scales; rank has no divisor.
-
-with sizes as (
-    select
-        axis,
-        avg(size) as mean_size,
-        min(size) as least,
-        max(size) as greatest
-    from reference_deltas
-    group by axis
-)
 
 select axis, 'fixed' as normalization, 0.0 as origin, r_fixed as divisor
 from axes
@@ -39,15 +29,14 @@ where divisor > 0
 
 union all
 
-select
-    axis, 'mean_absolute' as normalization, 0.0 as origin, mean_size as divisor
-from sizes
-where mean_size > 0
+select axis, 'mean_absolute' as normalization, 0.0 as origin, mean as divisor
+from reference_sizes
+where mean > 0
 
 union all
 
 select
     axis, 'min_max' as normalization, least as origin,
     greatest - least as divisor
-from sizes
+from reference_sizes
 where greatest > least

@@ -1,7 +1,7 @@
 -- sgs_strength: SGS on the wordings of one subtype and strength alone.
 --
 -- grain    model, dataset, subtype, level, axis, normalization
--- reads    measured_variants, normalized_wide
+-- reads    measured_variants, normalizations, normalized_wide
 -- formula  as instability and sgs_dataset, on that part of V
 -- source   method, section 5; places are pooled
 
@@ -34,24 +34,23 @@ with wide as (
 
 long as (
     select
-        model,
-        dataset,
-        subtype,
-        level,
-        strength,
-        axis,
-        unnest(
-            make_array(
-                'fixed', 'reference', 'quantile',
-                'rank', 'mean_absolute', 'min_max'
-            )
-        ) as normalization,
-        unnest(
-            make_array(
-                fixed, reference, quantile, rank, mean_absolute, min_max
-            )
-        ) as s
-    from wide
+        x.model,
+        x.dataset,
+        x.subtype,
+        x.level,
+        x.strength,
+        x.axis,
+        w.normalization,
+        case w.normalization
+            when 'fixed' then x.fixed
+            when 'reference' then x.reference
+            when 'quantile' then x.quantile
+            when 'rank' then x.rank
+            when 'mean_absolute' then x.mean_absolute
+            when 'min_max' then x.min_max
+        end as s
+    from wide as x
+    cross join normalizations as w
 )
 
 select

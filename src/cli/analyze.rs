@@ -6,8 +6,8 @@ use clap::Args;
 
 use super::own_models::OwnModels;
 use super::progress::Tables;
-use super::{Done, note_if_incomplete, print};
-use crate::store::manifest::check_parts;
+use super::{Done, Limits, note_if_incomplete, print};
+use crate::store::check::check_parts;
 use crate::{Result, query};
 
 /// Compute deltas, instability, SGS and tests of a run
@@ -16,6 +16,7 @@ use crate::{Result, query};
   sago analyze runs/first                    writes runs/first/analysis/*.parquet and prints the SGS table
   sago analyze runs/first --sql my-models    your own .sql files as well, or in place of built-in ones
   sago analyze runs/first --only my_scores   one table, and what it needs
+  sago analyze runs/first --memory-limit 2GiB
 
 Models given with --sql are kept in RUN/analysis/models: `sago sql`, `sago verify` and the next `sago analyze` on
 this run use them without being told. To go back to the built-in models, delete that folder.")]
@@ -33,13 +34,16 @@ pub struct Analyze {
     /// Only the SGS table, not what was written
     #[arg(long, short)]
     quiet: bool,
+    #[command(flatten)]
+    limits: Limits,
 }
 
 impl Analyze {
     pub fn carry_out(self) -> Result<Done> {
-        note_if_incomplete(&self.run);
         check_parts(&self.run)?;
-        let mut analysis = self.models.analysis()?.with_only(self.only.clone());
+        note_if_incomplete(&self.run);
+        let mut analysis = self.models.analysis()?;
+        analysis = analysis.with_only(self.only.clone()).with_memory_limit(self.limits.memory_limit);
         if let Some(threads) = self.threads {
             analysis = analysis.with_threads(threads.into());
         }

@@ -35,7 +35,7 @@ pub struct Compare {
     #[arg(long, value_name = "CONDITION")]
     fail_if: Vec<String>,
     /// How to print the rows
-    #[arg(long, default_value = "table", value_parser = PossibleValuesParser::new(Format::NAMES).try_map(|s| s.parse::<Format>()))]
+    #[arg(long, default_value = "table", value_parser = PossibleValuesParser::new(Format::TEXTS).try_map(|s| s.parse::<Format>()))]
     format: Format,
 }
 
@@ -60,7 +60,7 @@ impl Compare {
             if shared.one_side > 0 {
                 say(&format!("{} left out: only one side has them", shared.one_side));
             }
-            query::print(&comparison.rows()?, self.format, &mut std::io::stdout().lock())?;
+            query::print(&comparison.rows()?, self.format, &mut std::io::stdout())?;
             for condition in &self.fail_if {
                 if comparison.gate(condition)? {
                     say(&format!("gate: {condition} comes true for {} against {}", b.model, a.model));

@@ -6,6 +6,7 @@
 mod analyze;
 mod compare;
 mod import;
+mod measure;
 mod own_models;
 mod progress;
 mod run;
@@ -16,8 +17,10 @@ mod verify;
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 
+use crate::query::MemoryLimit;
+use crate::store::begun::Begun;
 use crate::{Error, Result, query};
 
 /// How a command ended, where nothing went wrong altogether.
@@ -40,17 +43,29 @@ pub enum Done {
                   Examples:\n  \
                   sago run --preset quick --out runs/first      variants, model, Parquet, SGS: the whole job\n  \
                   sago variants \"Who wrote Dracula?\"            see how a prompt is reworded\n  \
-                  sago sql runs/first -c \"select * from sgs_model\""
+                  sago measure runs/first --encoder DIR         score the same responses by another encoder\n  \
+                  sago sql runs/first -c \"select * from sgs_model\"\n  \
+                  sago sql runs/first                           a prompt for SQL; \\d lists the tables"
 )]
 pub struct Arguments {
     #[command(subcommand)]
     command: Command,
 }
 
+/// What commands that run SQL may use of the machine.
+#[derive(Debug, Args)]
+pub(super) struct Limits {
+    /// Most memory for sorts, joins and groups, as 2GiB; what is more goes to temporary files [default: no limit]
+    #[arg(long, value_name = "SIZE")]
+    memory_limit: Option<MemoryLimit>,
+}
+
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Reword prompts, run models over them, and write every output to Parquet
     Run(Box<run::Run>),
+    /// Measure the responses of a complete run again, without asking a model
+    Measure(measure::Measure),
     /// Show how a prompt is reworded
     Variants(variants::Variants),
     /// Make a run of other people's files, and analyse it
@@ -59,7 +74,7 @@ enum Command {
     Analyze(analyze::Analyze),
     /// Compare two runs, or two models of one run, prompt by prompt
     Compare(compare::Compare),
-    /// Ask SQL of a run, or of plain files
+    /// Ask SQL of runs, or of plain files
     Sql(sql::Sql),
     /// Check that a run is whole and that its figures are those of its raw tables
     Verify(verify::Verify),
@@ -73,6 +88,7 @@ impl Arguments {
     pub fn carry_out(self) -> Result<Done> {
         match self.command {
             Command::Run(run) => run.carry_out(),
+            Command::Measure(measure) => measure.carry_out(),
             Command::Variants(variants) => variants.carry_out(),
             Command::Import(import) => import.carry_out(),
             Command::Analyze(analyze) => analyze.carry_out(),
@@ -100,8 +116,11 @@ fn checks(analysis: &query::Analysis, run: &Path) -> Result<Done> {
     Ok(if violations.is_empty() { Done::All } else { Done::CheckFailed })
 }
 
-/// Says on stderr that a run is not complete, where it is not.
+/// Says on stderr that a run, or a later measurement of it, is not complete, where that is so.
 fn note_if_incomplete(run: &Path) {
+    if let Ok(Some(begun)) = Begun::read(run) {
+        say(&format!("note: {}", begun.unfinished(run)));
+    }
     if run.join("plan.json").exists() && !run.join("manifest.json").exists() {
         say(&format!("note: {} is not complete; the command that began it goes on with it", run.display()));
     }

@@ -183,7 +183,7 @@ fn layers(text: &str) -> Result<Said<Layers>> {
 }
 
 /// A flag that Ctrl-C and a termination signal raise; a second one ends the process.
-fn stop_on_ctrl_c() -> Result<Arc<AtomicBool>> {
+pub(super) fn stop_on_ctrl_c() -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     let raised = Arc::clone(&stop);
     ctrlc::set_handler(move || {

@@ -11,14 +11,18 @@ use crate::{Error, Result};
 /// Name of the folder and file of the demo model.
 const DEMO: [&str; 2] = ["smollm2-135m-instruct", "SmolLM2-135M-Instruct.Q4_1.gguf"];
 
-/// The folder of fetched models, whether it exists or not.
-pub fn models_dir() -> PathBuf {
+/// The program's folder for what can be made or fetched again, whether it exists or not.
+pub fn cache_dir() -> PathBuf {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let cache = set("SAGO_CACHE")
+    set("SAGO_CACHE")
         .or_else(|| set("XDG_CACHE_HOME").map(|cache| cache.join("sago")))
         .or_else(|| set("HOME").map(|home| home.join(".cache/sago")))
-        .unwrap_or_else(|| PathBuf::from(".cache/sago"));
-    cache.join("models")
+        .unwrap_or_else(|| PathBuf::from(".cache/sago"))
+}
+
+/// The folder of fetched models, whether it exists or not.
+pub fn models_dir() -> PathBuf {
+    cache_dir().join("models")
 }
 
 /// A file below [`models_dir`] that must be there.

@@ -17,6 +17,7 @@ pub use config::Config;
 pub use describe::describe;
 pub use said::{Place, Said};
 pub use settle::settle;
+pub use sources::scorer;
 
 use crate::datasets::Prompt;
 use crate::measure::bertscore::BertScorer;

@@ -10,9 +10,10 @@ use super::contract::Kind;
 use super::freshness::Origins;
 use super::graph::{Graph, Model};
 use super::inputs::{self, Given};
+use super::memory::MemoryLimit;
 use super::models::{Source, built_in};
 use super::promises::{self, Violation};
-use super::session::{Session, plan};
+use super::session::{Resources, Session, plan};
 use super::{files, materialize, own_models, raw};
 use crate::store::manifest::GIVEN;
 use crate::{Error, Result};
@@ -78,13 +79,13 @@ pub struct Analysis {
     /// A user's own; None for those that the run keeps.
     own: Option<Vec<Source>>,
     only: Vec<String>,
-    threads: Option<usize>,
+    resources: Resources,
 }
 
 impl Default for Analysis {
     /// The built-in models and those of a user that the run keeps, on all threads of the machine.
     fn default() -> Self {
-        Analysis { sources: built_in(), own: None, only: Vec::new(), threads: None }
+        Analysis { sources: built_in(), own: None, only: Vec::new(), resources: Resources::default() }
     }
 }
 
@@ -117,8 +118,20 @@ impl Analysis {
     /// Sets the number of threads and partitions.
     #[must_use]
     pub fn with_threads(mut self, threads: usize) -> Self {
-        self.threads = Some(threads);
+        self.resources.threads = Some(threads);
         self
+    }
+
+    /// Bounds the memory of sorts, joins and groups.
+    #[must_use]
+    pub fn with_memory_limit(mut self, limit: Option<MemoryLimit>) -> Self {
+        self.resources.memory = limit;
+        self
+    }
+
+    /// What its sessions may use.
+    pub(super) fn resources(&self) -> Resources {
+        self.resources
     }
 
     /// The models in the order in which they run on `run`, given tables in their places.
@@ -196,13 +209,14 @@ impl Analysis {
     /// # Errors
     /// As [`Session::open_run`].
     pub fn open(&self, run: &Path) -> Result<Session> {
-        let session = self.raw_session(run)?;
+        let mut session = self.raw_session(run)?;
         let (graph, origins) = self.graph_with_origins(run)?;
         for model in graph.models() {
             if !take_written(&session, run, model, &origins) {
                 register_view(&session, model)?;
             }
         }
+        session.knows(graph.models());
         Ok(session)
     }
 
@@ -216,14 +230,22 @@ impl Analysis {
         let (graph, origins) = self.graph_with_origins(run)?;
         let needed = graph.needed(&self.only)?;
         let aside = tempfile::tempdir().map_err(Error::io("write in", std::env::temp_dir()))?;
-        let mut violations = Vec::new();
-        for model in graph.models().iter().filter(|model| needed.contains(model.name.as_str())) {
-            if !take_written(&session, run, model, &origins) {
+        for model in graph.models() {
+            if take_written(&session, run, model, &origins) {
+                continue;
+            }
+            if needed.contains(model.name.as_str()) {
                 compute(&session, model, &origins, aside.path())?;
+            } else {
+                // A promise may speak of values of any table.
+                register_view(&session, model)?;
             }
         }
-        for model in graph.models().iter().filter(|model| needed.contains(model.name.as_str())) {
-            violations.extend(promises::check(&session, &model.name, &model.contract)?);
+        let mut violations = Vec::new();
+        for model in graph.models() {
+            if self.only.is_empty() || self.only.contains(&model.name) {
+                violations.extend(promises::check(&session, &model.name, &model.contract)?);
+            }
         }
         Ok(violations)
     }
@@ -264,7 +286,7 @@ impl Analysis {
                 .expected("the output folder of `sago run` or `sago import`")
                 .into());
         }
-        let session = Session::new(self.threads)?;
+        let session = Session::with(self.resources)?;
         raw::register(&session, run)?;
         for given in given(run)? {
             session.register_file(&given.table, &given.file)?;
@@ -307,7 +329,7 @@ pub(super) fn derived(run: &Path, model: &Model) -> PathBuf {
     run.join(DERIVED).join(format!("{}.parquet", model.name))
 }
 
-fn register_view(session: &Session, model: &Model) -> Result<()> {
+pub(super) fn register_view(session: &Session, model: &Model) -> Result<()> {
     session.view(&model.name, &model.sql).map_err(|e| of_model(model, e))
 }
 

@@ -129,6 +129,7 @@ fn in_file(model: &str, file: Option<&PathBuf>, what: &str, place: Option<Place>
     let Some(file) = file else {
         return Error::Table { table: model.to_string(), what: what.to_string() };
     };
+    let what = what.lines().map(str::trim).collect::<Vec<_>>().join(" ");
     let error = Error::input(format!("model {model}: {what}")).file(file);
     match place {
         Some(Place { line, column }) => error.line(line).column(column).into(),
@@ -139,7 +140,7 @@ fn in_file(model: &str, file: Option<&PathBuf>, what: &str, place: Option<Place>
 /// The names that a slip may have been meant as, as the end of a sentence.
 fn close_to(name: &str, known: &[&str]) -> String {
     let mut near: Vec<(f64, &str)> = known.iter().map(|k| (normalized_levenshtein(name, k), *k)).collect();
-    near.retain(|(likeness, other)| *likeness >= 0.5 || (name.len() > 3 && other.starts_with(name)));
+    near.retain(|(likeness, other)| *likeness >= 0.6 || (name.len() > 3 && other.starts_with(name)));
     near.sort_by(|a, b| b.0.total_cmp(&a.0));
     let near: Vec<&str> = near.into_iter().take(3).map(|(_, name)| name).collect();
     if near.is_empty() { String::new() } else { format!(" (near it: {})", near.join(", ")) }

@@ -117,14 +117,6 @@ pub(super) fn rows_without_relation(session: &Session) -> Result<Option<InputErr
             return Ok(Some(fault));
         }
     }
-    let unknown = "select v.dataset, v.prompt_id, v.variant_id, v.baseline_id
-        from (select dataset, prompt_id, variant_id from variants where is_baseline) as b
-        right anti join variants as v
-            on v.dataset = b.dataset and v.prompt_id = b.prompt_id and v.baseline_id = b.variant_id
-        order by v.dataset, v.prompt_id, v.variant_id limit 1";
-    if let Some(fault) = unknown_to(session, unknown, "variants", "baseline", "variants")? {
-        return Ok(Some(fault));
-    }
     for table in TABLES.iter().filter(|table| table.partitioned) {
         let unknown = format!(
             "select m.model, m.dataset, m.prompt_id, m.variant_id

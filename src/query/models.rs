@@ -42,18 +42,24 @@ macro_rules! models {
 }
 
 models! {
-    "constants": "axes" "effects" "marks" "normalizations" "settings" "tolerances";
+    "constants": "axes" "effects" "marks" "normalizations" "settings" "study_sizes" "tolerances";
     "staging": "baselines" "measured_variants" "responses";
     "axes":
         "layer_cosines" "activation_geometry" "generation_consistency" "confidence" "mirroring"
         "response_shape" "generated_confidence" "axis_values" "coverage" "variant_coverage"
         "measure_signatures";
     "stability":
-        "deltas" "baseline_check" "reference_set" "reference_deltas" "quantile_scales" "scales" "reference_scales"
+        "deltas" "baseline_check" "reference_set" "reference_sizes" "quantile_scales" "scales" "reference_scales"
         "normalized_wide" "normalized" "instability" "sgs_dataset" "sgs_model" "sgs_family" "sgs_subtype" "sgs_place"
         "sgs_strength" "sgs_layer" "dataset_ratio";
-    "comparison": "shared_variants" "shared_instability" "sgs_shared" "sgs_shared_dataset" "sgs_by_size";
-    "significance": "t_tests" "adjusted_tests" "significance_dataset" "significance_model";
+    "comparison":
+        "shared_variants" "shared_instability" "sgs_shared" "sgs_shared_dataset" "normalization_agreement"
+        "sgs_by_size" "size_trend" "resampled_sgs" "rank_agreement" "split_half" "rank_distribution";
+    "significance":
+        "tested_scores" "t_tests" "sign_flip_tests" "median_tests" "adjusted_tests" "significance_dataset"
+        "significance_model" "effect_sizes" "intervals" "stability_claims" "power" "sample_sizes" "sample_size_curve"
+        "influence" "variance_shares" "dose_response" "noise_floor" "axis_correlation" "model_comparisons"
+        "equivalence_tests";
     "accuracy":
         "answer_scores" "answer_matches" "scored_wordings" "accuracy" "accuracy_variant" "flips"
         "prediction_agreement" "robustness" "token_f1" "judge_agreement" "judge_noise";

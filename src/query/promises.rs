@@ -123,7 +123,8 @@ fn check_columns(name: &str, contract: &Contract, found: &[(String, DataType)]) 
     missing.chain(unknown).map(violation).collect()
 }
 
-fn columns(session: &Session, name: &str) -> Result<Vec<(String, DataType)>> {
+/// Names and types of a table.
+pub(super) fn columns(session: &Session, name: &str) -> Result<Vec<(String, DataType)>> {
     let batches = session.query(&format!("select * from {} limit 0", quoted(name))).map_err(Error::table(name))?;
     let schema = batches.first().map(RecordBatch::schema);
     let fields = schema.iter().flat_map(|s| s.fields());

@@ -33,6 +33,17 @@ pub(super) fn register(session: &Session, run: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Registers every raw table without rows.
+pub(super) fn register_empty(session: &Session) -> Result<()> {
+    for table in TABLES {
+        session.register(
+            table.name,
+            if table.partitioned { no_parts(table)? } else { empty(table.name, table.schema())? },
+        )?;
+    }
+    Ok(())
+}
+
 /// A run that has generated knows of what: without these tables every figure would be of nothing.
 fn check_whole(run: &Path) -> Result<()> {
     let generations = run.join("generations");
@@ -72,6 +83,10 @@ fn parts(table: &Table, run: &Path) -> Result<Arc<dyn TableProvider>> {
         }
         return files::open_parts(&folder, &PARTITIONS, table.schema());
     }
+    no_parts(table)
+}
+
+fn no_parts(table: &Table) -> Result<Arc<dyn TableProvider>> {
     // Where the folder is there, the partition columns come last as well.
     let mut fields = table.schema().fields().to_vec();
     fields.extend(PARTITIONS.map(|name| Arc::new(Field::new(name, DataType::Utf8, false))));

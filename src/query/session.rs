@@ -3,35 +3,66 @@
 //! In: tables (of a run, of files, in memory) and SQL. Out: record batches.
 //! DataFusion is asynchronous; a session owns its runtime, so that its callers need not be.
 
+use std::any::Any;
+use std::num::NonZeroUsize;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread::available_parallelism;
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::TableReference;
-use datafusion::datasource::MemTable;
 use datafusion::datasource::listing::ListingTable;
+use datafusion::datasource::{MemTable, TableProvider};
 use datafusion::error::DataFusionError;
 use datafusion::execution::context::SQLOptions;
+use datafusion::execution::disk_manager::DiskManagerBuilder;
+use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
 use futures::FutureExt;
 use tokio::runtime::{Builder, Runtime};
 
 use super::analysis::Analysis;
+use super::fault::failed_at;
+use super::graph::Model;
+use super::memory::MemoryLimit;
+use super::rows::Rows;
+use super::statement::Statement;
 use super::{damage, depth, files, functions, place};
 use crate::store::files::files_below;
 use crate::{Error, Result};
 
 /// Stack of a thread that plans: enough for the deepest query that [`depth`] lets pass. Only what is used takes memory.
 const STACK: usize = 64 << 20;
+/// Rows that are computed at a time.
+const BATCH: usize = 32_768;
+/// The same where memory counts: rows may hold long lists, and some batches are always under way.
+const SMALL_BATCH: usize = 8_192;
+/// Sorted files that are merged at a time: each holds some batches in memory, which can't be given back.
+const MERGED: usize = 8;
+/// Most users of memory that an error about its lack names.
+const NAMED: NonZeroUsize = NonZeroUsize::new(3).expect("three is not zero");
+
+/// What a session may use of the machine.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Resources {
+    /// Threads, and partitions into which a query is cut; None for as many as the machine has.
+    pub threads: Option<usize>,
+    /// Memory of sorts, joins and groups; None for all there is.
+    pub memory: Option<MemoryLimit>,
+}
 
 /// Tables and functions that SQL can name, and the threads that run it.
 pub struct Session {
     ctx: SessionContext,
     /// None only while the session is dropped.
     runtime: Option<Runtime>,
+    /// A user's own models among its tables.
+    own: Vec<Model>,
+    /// The sessions of single runs whose tables stand behind those of this one.
+    behind: Vec<Session>,
 }
 
 impl std::fmt::Debug for Session {
@@ -48,9 +79,19 @@ impl Session {
     /// # Errors
     /// When the threads can't be started.
     pub fn new(threads: Option<usize>) -> Result<Self> {
+        Session::with(Resources { threads, memory: None })
+    }
+
+    /// As [`Session::new`], within `resources`. Under a memory limit sorts and groups go to files in the system's
+    /// temporary folder when they reach it, and joins sort their sides, so that they can do so as well.
+    ///
+    /// # Errors
+    /// When the threads can't be started.
+    pub fn with(resources: Resources) -> Result<Self> {
+        let Resources { threads, memory } = resources;
         let threads = threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from)).max(1);
         let mut config =
-            SessionConfig::new().with_target_partitions(threads).with_batch_size(32_768).with_information_schema(true);
+            SessionConfig::new().with_target_partitions(threads).with_batch_size(BATCH).with_information_schema(true);
         // The statistics of Parquet leave NaN out: a column of 1 and NaN would be taken for a constant 1.
         config.options_mut().execution.collect_statistics = false;
         // Errors say where in the query their cause stands.
@@ -58,7 +99,18 @@ impl Session {
         // Plain strings: what is written must open in every reader, and views gain nothing on these tables.
         config.options_mut().execution.parquet.schema_force_view_types = false;
         config.options_mut().sql_parser.map_string_types_to_utf8view = false;
-        let ctx = SessionContext::new_with_config(config);
+        let mut environment = RuntimeEnvBuilder::new();
+        if let Some(limit) = memory {
+            // The table of a hash join can't leave memory.
+            config.options_mut().optimizer.prefer_hash_join = false;
+            config = config.with_batch_size(SMALL_BATCH);
+            let disk = DiskManagerBuilder::default().with_max_spill_merge_fan_in(MERGED);
+            environment = environment.with_disk_manager_builder(disk);
+            let pool = TrackConsumersPool::new(FairSpillPool::new(limit.bytes()), NAMED);
+            environment = environment.with_memory_pool(Arc::new(pool));
+        }
+        let environment = environment.build_arc().map_err(failed)?;
+        let ctx = SessionContext::new_with_config_rt(config, environment);
         functions::register_all(&ctx);
         let runtime = Builder::new_multi_thread()
             .worker_threads(threads)
@@ -67,7 +119,7 @@ impl Session {
             .enable_all()
             .build()
             .map_err(|e| Error::Query(format!("could not start {threads} threads: {e}")))?;
-        Ok(Session { ctx, runtime: Some(runtime) })
+        Ok(Session { ctx, runtime: Some(runtime), own: Vec::new(), behind: Vec::new() })
     }
 
     /// A session with all tables of a run: the raw ones (empty where the run has none), the constants, and every
@@ -95,7 +147,26 @@ impl Session {
     /// When a batch does not have `schema`.
     pub fn register_batches(&self, name: &str, schema: SchemaRef, batches: Vec<RecordBatch>) -> Result<()> {
         let table = MemTable::try_new(schema, vec![batches]).map_err(Error::table(name))?;
-        self.register(name, std::sync::Arc::new(table))
+        self.register(name, Arc::new(table))
+    }
+
+    /// Runs one statement as [`Session::query`] does, and gives its rows as they come.
+    ///
+    /// # Errors
+    /// As [`Session::query`]; those of a running query come with its rows.
+    pub fn rows(&self, statement: &Statement) -> Result<Rows<'_>> {
+        let Some(runtime) = &self.runtime else { return Err(closed()) };
+        let (ctx, copy) = (self.ctx.clone(), statement.clone());
+        let planned = self.wait(async move {
+            let frame = plan_statement(&ctx, &copy).await?;
+            let schema = SchemaRef::new(frame.schema().as_arrow().clone());
+            let (mut state, plan) = frame.into_parts();
+            *state.config_mut() = state.config().clone().with_batch_size(SMALL_BATCH);
+            let stream = DataFrame::new(state, plan).execute_stream().await.map_err(|e| failed_at(&e, &copy, &ctx))?;
+            Ok((schema, stream))
+        });
+        let (schema, stream) = planned.flatten().map_err(|e| self.blame(e))?;
+        Ok(Rows::new(self, runtime, schema, stream, (statement.clone(), self.ctx.clone())))
     }
 
     /// Names a query as a table; it is run where it is read.
@@ -114,9 +185,10 @@ impl Session {
     pub fn query(&self, sql: &str) -> Result<Vec<RecordBatch>> {
         let (ctx, sql) = (self.ctx.clone(), sql.to_string());
         self.wait(async move {
-            let frame = plan(&ctx, &sql).await?;
+            let statement = Statement::from(sql.as_str());
+            let frame = plan_statement(&ctx, &statement).await?;
             let schema = SchemaRef::new(frame.schema().as_arrow().clone());
-            let mut batches = frame.collect().await.map_err(failed)?;
+            let mut batches = frame.collect().await.map_err(|e| failed_at(&e, &statement, &ctx))?;
             if batches.is_empty() {
                 batches.push(RecordBatch::new_empty(schema));
             }
@@ -162,7 +234,8 @@ impl Session {
         });
         let below = |path: PathBuf| if path.is_dir() { files_below(&path).unwrap_or_default() } else { vec![path] };
         let all = tables.unwrap_or_default().into_iter().flat_map(below);
-        all.filter(|file| files::is_parquet(file)).collect()
+        let own = all.filter(|file| files::is_parquet(file));
+        own.chain(self.behind.iter().flat_map(Session::parquet_files)).collect()
     }
 
     /// Names of the tables, in order.
@@ -173,16 +246,32 @@ impl Session {
         names
     }
 
+    /// Whether there is a table of this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.ctx.table_exist(TableReference::bare(name)).unwrap_or(false)
+    }
+
+    /// Keeps what is known of the user's own among `models`.
+    pub(super) fn knows(&mut self, models: &[Model]) {
+        self.own = models.iter().filter(|model| model.file.is_some()).cloned().collect();
+    }
+
+    /// A user's own models among its tables.
+    pub(super) fn own_models(&self) -> impl Iterator<Item = &Model> {
+        self.own.iter().chain(self.behind.iter().flat_map(|session| &session.own))
+    }
+
+    /// Keeps the sessions whose tables stand behind those of this one: their files are looked through for damage.
+    pub(super) fn keep(&mut self, behind: Vec<Session>) {
+        self.behind = behind;
+    }
+
     /// The context, for the modules that register tables.
     pub(super) fn context(&self) -> &SessionContext {
         &self.ctx
     }
 
-    pub(super) fn register(
-        &self,
-        name: &str,
-        table: std::sync::Arc<dyn datafusion::datasource::TableProvider>,
-    ) -> Result<()> {
+    pub(super) fn register(&self, name: &str, table: Arc<dyn TableProvider>) -> Result<()> {
         let reference = TableReference::bare(name);
         self.ctx.deregister_table(reference.clone()).map_err(Error::table(name))?;
         self.ctx.register_table(reference, table).map_err(Error::table(name))?;
@@ -192,18 +281,24 @@ impl Session {
     /// Runs `work` on the session's threads and waits; a panic in it is an error. Unlike `block_on` this also works
     /// inside another runtime.
     pub(super) fn wait<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Result<T> {
-        let Some(runtime) = &self.runtime else {
-            return Err(Error::Query("the session is closed".to_string()));
-        };
+        let Some(runtime) = &self.runtime else { return Err(closed()) };
         let (done, result) = mpsc::sync_channel(1);
         runtime.spawn(async move {
             // The receiver below waits for exactly this message.
             let _ = done.send(AssertUnwindSafe(work).catch_unwind().await);
         });
-        let broke_off = |why: String| Error::Query(format!("{BROKE_OFF} ({why}); please report this"));
-        let finished = result.recv().map_err(|_| broke_off("no answer".to_string()))?;
-        finished.map_err(|panic| broke_off(damage::words(&*panic)))
+        let finished = result.recv().map_err(|_| broke_off(&"no answer"))?;
+        finished.map_err(|panic| broke_off(&*panic))
     }
+}
+
+fn closed() -> Error {
+    Error::Query("the session is closed".to_string())
+}
+
+/// The error of a panic on a thread of the session.
+pub(super) fn broke_off(panic: &(dyn Any + Send)) -> Error {
+    Error::Query(format!("{BROKE_OFF} ({}); please report this", damage::words(panic)))
 }
 
 /// Sign of a panic on a thread of the session.
@@ -220,20 +315,30 @@ impl Drop for Session {
 
 /// Parses and plans one statement; files that it names become tables under their quoted name.
 pub(super) async fn plan(ctx: &SessionContext, sql: &str) -> Result<DataFrame> {
+    plan_or(ctx, sql, failed).await
+}
+
+/// As [`plan`]; errors show the place in the text that the statement comes from.
+async fn plan_statement(ctx: &SessionContext, statement: &Statement) -> Result<DataFrame> {
+    plan_or(ctx, statement.sql(), |e| failed_at(&e, statement, ctx)).await
+}
+
+/// Plans; what DataFusion refuses becomes an error by `failed`.
+async fn plan_or(ctx: &SessionContext, sql: &str, failed: impl Fn(DataFusionError) -> Error) -> Result<DataFrame> {
     depth::check(sql)?;
     let state = ctx.state();
     let dialect = state.config().options().sql_parser.dialect;
-    let statement = state.sql_to_statement(sql, &dialect).map_err(failed)?;
-    for reference in state.resolve_table_references(&statement).map_err(failed)? {
+    let statement = state.sql_to_statement(sql, &dialect).map_err(&failed)?;
+    for reference in state.resolve_table_references(&statement).map_err(&failed)? {
         let TableReference::Bare { table } = &reference else { continue };
         if files::is_file_name(table) {
             let provider = files::open(ctx, Path::new(&**table)).await?;
-            ctx.deregister_table(reference.clone()).map_err(failed)?;
-            ctx.register_table(reference.clone(), provider).map_err(failed)?;
+            ctx.deregister_table(reference.clone()).map_err(&failed)?;
+            ctx.register_table(reference.clone(), provider).map_err(&failed)?;
         }
     }
     // The state was a snapshot: planning needs one that knows the files.
-    let plan = ctx.state().statement_to_plan(statement).await.map_err(failed)?;
+    let plan = ctx.state().statement_to_plan(statement).await.map_err(&failed)?;
     let only_queries = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
     only_queries.verify_plan(&plan).map_err(refused)?;
     ctx.execute_logical_plan(plan).await.map_err(failed)

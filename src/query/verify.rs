@@ -13,7 +13,8 @@ use super::promises::{self, first_row, named};
 use super::session::Session;
 use super::{damage, same_rows};
 use crate::error::InputError;
-use crate::store::manifest::{Manifest, check_sums, raw_files};
+use crate::store::check::check_sums;
+use crate::store::manifest::{Manifest, raw_files};
 use crate::store::schema::{TABLES, Table};
 use crate::{Error, Result};
 

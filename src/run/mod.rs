@@ -1,23 +1,28 @@
 //! Run: carries out a plan.
 //!
 //! In: a [`Study`] and a directory. Out: a complete run directory, or as much of it as was done when it stopped.
-//! What is done already is not done again.
+//! What is done already is not done again. [`again()`] measures the responses of a complete run once more.
 
+mod again;
 mod progress;
+mod texts;
 mod timing;
 mod unit;
+mod wordings;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+pub use again::{Again, Replaced, again};
 pub use progress::{Progress, Silent};
 pub use timing::Timing;
 
 use crate::backend::local::Local;
 use crate::model::Model;
 use crate::plan::{Plan, Study};
-use crate::store::manifest::{Manifest, check_parts};
+use crate::store::check::check_parts;
+use crate::store::manifest::Manifest;
 use crate::store::part;
 use crate::store::rows::{Cell, Rows};
 use crate::store::run_dir::RunDir;
@@ -115,6 +120,8 @@ pub fn run(study: &Study, out: &Path, execution: Execution, progress: &dyn Progr
         )));
     }
     manifest.write(&dir)?;
+    // A later measurement may have been cut off before a part was lost and made again.
+    check_parts(dir.path())?;
     Ok(Outcome::Completed { failed_rows: manifest.failed_rows, timing })
 }
 

@@ -5,13 +5,12 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use rayon::prelude::*;
-
 use super::Timing;
+use super::texts::{self, Pair};
 use crate::Result;
 use crate::backend::{Answer, Backend};
 use crate::measure::bertscore::BertScorer;
-use crate::measure::{bertscore, bleu, chrf, cosine, mirroring};
+use crate::measure::cosine;
 use crate::plan::Plan;
 use crate::store::rows::{Cell, Rows};
 use crate::variants::Variant;
@@ -28,14 +27,6 @@ pub struct Bench<'a> {
     pub host: &'a str,
     /// Raised when the user asks to stop.
     pub stop: &'a AtomicBool,
-}
-
-/// A response with the baseline's response (repeat 0) that it is measured against.
-struct Pair<'a> {
-    answer: &'a Answer,
-    variant: &'a Variant,
-    response: &'a str,
-    baseline: Option<&'a str>,
 }
 
 impl Bench<'_> {
@@ -63,7 +54,17 @@ impl Bench<'_> {
             .filter_map(|answer| {
                 let response = answer.response.as_ref()?.text.as_str();
                 let baseline = baseline_of(answer).and_then(|b| Some(b.response.as_ref()?.text.as_str()));
-                Some(Pair { answer, variant: wordings.get(answer.wording)?, response, baseline })
+                let variant = wordings.get(answer.wording)?;
+                Some(Pair {
+                    prompt_id: &variant.prompt_id,
+                    variant_id: &variant.variant_id,
+                    repeat: repeat(answer),
+                    subtype: &variant.subtype,
+                    strength: variant.strength,
+                    is_baseline: variant.is_baseline,
+                    response,
+                    baseline,
+                })
             })
             .collect();
 
@@ -72,8 +73,12 @@ impl Bench<'_> {
         let mut activations = Rows::of("activations")?;
         let mut drift = Rows::of("drift")?;
         let mut work = Rows::of("work")?;
-        let similarities = self.similarities(&pairs, timing)?;
-        let judgements = judgements(&pairs)?;
+        let scoring = Instant::now();
+        let scores = texts::bertscores(&pairs, self.scorer)?;
+        timing.bertscore_seconds += scoring.elapsed().as_secs_f64();
+        let signature = self.scorer.map(BertScorer::signature);
+        let similarities = texts::similarities(&pairs, scores.as_deref(), signature)?;
+        let judgements = texts::judgements(&pairs)?;
         let seconds = clock.elapsed().as_secs_f64() / answers.len().max(1) as f64;
         for answer in &answers {
             let Some(variant) = wordings.get(answer.wording) else { continue };
@@ -94,45 +99,6 @@ impl Bench<'_> {
             work.push([p, v, r, host, device, seconds.into(), batch.into(), started.clone().into()])?;
         }
         Ok(vec![generations, forced, activations, drift, similarities, judgements, work])
-    }
-
-    fn similarities(&self, pairs: &[Pair], timing: &mut Timing) -> Result<Rows> {
-        let mut rows = Rows::of("similarities")?;
-        let measured: Vec<(&Pair, &str)> = pairs.iter().filter_map(|p| Some((p, p.baseline?))).collect();
-        let texts: Vec<(&str, &str)> = measured.iter().map(|(p, baseline)| (*baseline, p.response)).collect();
-        let overlaps: Vec<[f64; 3]> = texts
-            .par_iter()
-            .map(|(r, c)| {
-                let (bleu, effective) = bleu::bleu_both(r, c);
-                [bleu, effective, chrf::chrf(r, c)]
-            })
-            .collect();
-        let clock = Instant::now();
-        let scores: Option<Vec<bertscore::Score>> = self.scorer.map(|s| s.score(&texts)).transpose()?;
-        timing.bertscore_seconds += clock.elapsed().as_secs_f64();
-        let signature = self.scorer.map(BertScorer::signature);
-        for (i, ((pair, _), overlap)) in measured.iter().zip(overlaps).enumerate() {
-            let [p, v, r] = key(pair.variant, pair.answer);
-            let [bleu, effective, chrf] = overlap.map(Cell::from);
-            let score = scores.as_ref().and_then(|s| s.get(i));
-            rows.push([
-                p,
-                v,
-                r,
-                bleu,
-                effective,
-                chrf,
-                self.plan.measures.bleu.as_str().into(),
-                bleu::SIGNATURE_EFFECTIVE_ORDER.into(),
-                self.plan.measures.chrf.as_str().into(),
-                score.map(|s| s.precision).into(),
-                score.map(|s| s.recall).into(),
-                score.map(|s| s.f1).into(),
-                signature.map(str::to_string).into(),
-                score.map(|s| s.truncated).into(),
-            ])?;
-        }
-        Ok(rows)
     }
 
     /// Vectors of the layers that are kept, and drift of the others.
@@ -162,8 +128,11 @@ impl Bench<'_> {
 }
 
 fn key(variant: &Variant, answer: &Answer) -> [Cell; 3] {
-    let repeat = i32::try_from(answer.repeat).unwrap_or(i32::MAX);
-    [variant.prompt_id.as_str().into(), variant.variant_id.as_str().into(), repeat.into()]
+    [variant.prompt_id.as_str().into(), variant.variant_id.as_str().into(), repeat(answer).into()]
+}
+
+fn repeat(answer: &Answer) -> i32 {
+    i32::try_from(answer.repeat).unwrap_or(i32::MAX)
 }
 
 fn generation(rows: &mut Rows, variant: &Variant, answer: &Answer) -> Result<()> {
@@ -184,31 +153,4 @@ fn generation(rows: &mut Rows, variant: &Variant, answer: &Answer) -> Result<()>
         false.into(),
         answer.special_text.into(),
     ])
-}
-
-fn judgements(pairs: &[Pair]) -> Result<Rows> {
-    let mut rows = Rows::of("judgements")?;
-    for pair in pairs.iter().filter(|p| !p.variant.is_baseline) {
-        let variant = pair.variant;
-        let judged = pair
-            .baseline
-            .and_then(|baseline| mirroring::judge(&variant.subtype, variant.strength, pair.response, baseline));
-        let Some(judged) = judged else { continue };
-        let [p, v, r] = key(variant, pair.answer);
-        rows.push([
-            p,
-            v,
-            r,
-            judged.judge.into(),
-            0.into(),
-            Cell::Null,
-            Cell::Null,
-            judged.raw.into(),
-            judged.mirrored.into(),
-            judged.method.into(),
-            Cell::Null,
-            Cell::Null,
-        ])?;
-    }
-    Ok(rows)
 }

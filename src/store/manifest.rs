@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::run_dir::{RunDir, read_json};
-use super::schema::{SCHEMA_VERSION, TABLES, Table};
-use super::{files, part};
+use super::schema::{MEASURED_AGAIN, SCHEMA_VERSION, TABLES, Table};
+use super::{files, part, read};
 use crate::{Error, Result, hash};
 
 /// Folder of a run for tables that stand in for derived ones: an import knows deltas, not what they came from.
@@ -38,6 +38,25 @@ pub struct Manifest {
     pub failed_rows: u64,
     /// Every raw or given Parquet file, by path within the run.
     pub parts: BTreeMap<String, Part>,
+    /// Signatures of the scores in `similarities`, by measure. One each; two are a mixture.
+    #[serde(default)]
+    pub signatures: BTreeMap<String, BTreeSet<String>>,
+    /// What was measured again after the run was complete, in order.
+    #[serde(default)]
+    pub measured_again: Vec<MeasuredAgain>,
+}
+
+/// A later measurement that replaced parts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MeasuredAgain {
+    /// What: `bertscore`, `metrics`, `judges`.
+    pub what: Vec<String>,
+    /// UTC time at which it was complete.
+    pub finished: String,
+    /// Version of the program that measured.
+    pub version: String,
+    /// Commit that it was built from, where it was built in a repository.
+    pub commit: Option<String>,
 }
 
 /// One raw Parquet file.
@@ -47,13 +66,6 @@ pub struct Part {
     pub bytes: u64,
     /// SHA-256 of its bytes.
     pub sha256: String,
-}
-
-impl Part {
-    fn of(file: &Path) -> Result<Part> {
-        let bytes = file.metadata().map_err(Error::io("read", file))?.len();
-        Ok(Part { bytes, sha256: hash::of_file(file)? })
-    }
 }
 
 impl Manifest {
@@ -75,12 +87,12 @@ impl Manifest {
                 failed_rows += summary.failed;
                 hosts.extend(summary.host);
                 started = [started, summary.started].into_iter().flatten().min();
-                parts.insert(name_in(run.path(), file), Part::of(file)?);
+                parts.insert(name_of(run.path(), file), Part::of(file)?);
             }
             rows.insert(table.name.to_string(), count);
         }
         for file in &given_files(run.path())? {
-            let name = name_in(run.path(), file);
+            let name = name_of(run.path(), file);
             let table = name.trim_end_matches(".parquet").to_string();
             rows.insert(table.clone(), part::summary(&table, file)?.rows);
             parts.insert(name, Part::of(file)?);
@@ -96,7 +108,32 @@ impl Manifest {
             rows,
             failed_rows,
             parts,
+            signatures: signatures(run.path())?,
+            measured_again: Vec::new(),
         })
+    }
+
+    /// The manifest of the run after `what` was measured again: only parts that can be replaced are looked at.
+    ///
+    /// # Errors
+    /// A part can't be read.
+    pub fn measured_again(mut self, run: &Path, what: Vec<String>, finished: String) -> Result<Manifest> {
+        for table in TABLES.iter().filter(|t| MEASURED_AGAIN.contains(&t.name)) {
+            let mut count = 0;
+            for file in &raw_files(run, table)? {
+                count += part::summary(table.name, file)?.rows;
+                self.parts.insert(name_of(run, file), Part::of(file)?);
+            }
+            self.rows.insert(table.name.to_string(), count);
+        }
+        self.signatures = signatures(run)?;
+        self.measured_again.push(MeasuredAgain {
+            what,
+            finished,
+            version: env!("CARGO_PKG_VERSION").to_string(),
+            commit: option_env!("SAGO_COMMIT").map(str::to_string),
+        });
+        Ok(self)
     }
 
     /// Reads manifest.json.
@@ -118,19 +155,6 @@ impl Manifest {
     }
 }
 
-/// A file's path within the run.
-fn name_in(run: &Path, file: &Path) -> String {
-    file.strip_prefix(run).unwrap_or(file).to_string_lossy().into_owned()
-}
-
-/// The given tables that are there.
-fn given_files(run: &Path) -> Result<Vec<PathBuf>> {
-    let folder = run.join(GIVEN);
-    let mut found = if folder.is_dir() { files::files_below(&folder)? } else { Vec::new() };
-    found.retain(|f| f.extension().is_some_and(|e| e == "parquet"));
-    Ok(found)
-}
-
 /// The Parquet files of a raw table that are there.
 pub(crate) fn raw_files(run: &Path, table: &Table) -> Result<Vec<PathBuf>> {
     let place = run.join(if table.partitioned { table.name.to_string() } else { format!("{}.parquet", table.name) });
@@ -139,65 +163,49 @@ pub(crate) fn raw_files(run: &Path, table: &Table) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Compares the raw files of a complete run with its manifest, by name and size; does nothing for a run without one.
-///
-/// # Errors
-/// A file is missing, is of another size, or is not of the run: the message names it and says what to do.
-pub fn check_parts(run: &Path) -> Result<()> {
-    if !run.join("manifest.json").exists() {
-        return Ok(());
-    }
-    let manifest = Manifest::read(run)?;
-    for (name, part) in &manifest.parts {
-        let file = run.join(name);
-        match file.metadata() {
-            Ok(there) if there.len() == part.bytes => {}
-            Ok(there) => return damaged(&file, &format!("has {} bytes, not {}", there.len(), part.bytes)),
-            Err(_) => return damaged(&file, "is missing"),
-        }
-    }
-    let mut all = given_files(run)?;
-    for table in TABLES {
-        all.extend(raw_files(run, table)?);
-    }
-    for file in all {
-        if !manifest.parts.contains_key(&name_in(run, &file)) {
-            return damaged(&file, "is not of this run");
-        }
-    }
-    Ok(())
+/// The Parquet files of given tables that are there.
+pub(super) fn given_files(run: &Path) -> Result<Vec<PathBuf>> {
+    let folder = run.join(GIVEN);
+    let mut found = if folder.is_dir() { files::files_below(&folder)? } else { Vec::new() };
+    found.retain(|f| f.extension().is_some_and(|e| e == "parquet"));
+    Ok(found)
 }
 
-/// Compares a complete run with its manifest byte by byte: plan.json by the run's id, every raw file by size and
-/// SHA-256. Gives the number of raw files; None for a run without a manifest.
-///
-/// # Errors
-/// As [`check_parts`]; a file's bytes are others than those the manifest was made of.
-pub fn check_sums(run: &Path) -> Result<Option<usize>> {
-    if !run.join("manifest.json").exists() {
-        return Ok(None);
-    }
-    check_parts(run)?;
-    let manifest = Manifest::read(run)?;
-    let plan = run.join("plan.json");
-    if hash::of_file(&plan)? != manifest.run_id {
-        return Err(Error::input(format!("{} is not the plan that the manifest is of", plan.display()))
-            .file(&plan)
-            .expected(format!("SHA-256 {}", manifest.run_id))
-            .into());
-    }
-    for (name, part) in &manifest.parts {
-        let file = run.join(name);
-        if hash::of_file(&file)? != part.sha256 {
-            return damaged(&file, "has other bytes than the manifest says (SHA-256)");
+/// The signatures in `similarities`, by measure.
+fn signatures(run: &Path) -> Result<BTreeMap<String, BTreeSet<String>>> {
+    let mut all: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let Some(table) = Table::named("similarities") else { return Ok(all) };
+    let columns = SIGNATURES.map(|(_, column)| column);
+    for file in raw_files(run, table)? {
+        let batch = read::columns(&file, table, &columns)?;
+        for (measure, column) in SIGNATURES {
+            let found = read::texts(&batch, column)?.iter().flatten().map(str::to_string);
+            all.entry(measure.to_string()).or_default().extend(found);
         }
     }
-    Ok(Some(manifest.parts.len()))
+    Ok(all)
 }
 
-fn damaged<T>(file: &Path, what: &str) -> Result<T> {
-    let error = Error::input(format!("the run is damaged: {} {what}", file.display())).file(file);
-    Err(error
-        .fix("delete that file, if it is there, and manifest.json; the command that made the run makes it again")
-        .into())
+/// Measures of `similarities` with the columns of their signatures.
+const SIGNATURES: [(&str, &str); 4] = [
+    ("bleu", "bleu_signature"),
+    ("bleu_effective_order", "bleu_effective_order_signature"),
+    ("chrf", "chrf_signature"),
+    ("bertscore", "bertscore_signature"),
+];
+
+/// Path of a file within its run.
+pub(super) fn name_of(run: &Path, file: &Path) -> String {
+    file.strip_prefix(run).unwrap_or(file).to_string_lossy().into_owned()
+}
+
+impl Part {
+    /// Size and hash of a file.
+    ///
+    /// # Errors
+    /// It can't be read.
+    pub fn of(file: &Path) -> Result<Part> {
+        let bytes = file.metadata().map_err(Error::io("read", file))?.len();
+        Ok(Part { bytes, sha256: hash::of_file(file)? })
+    }
 }

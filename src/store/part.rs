@@ -51,8 +51,15 @@ pub fn write(path: &Path, rows: Rows, run_id: &str) -> Result<()> {
 /// As [`write()`].
 pub fn write_beside(path: &Path, rows: Rows, run_id: &str, beside: &[&str]) -> Result<()> {
     let table = rows.table();
-    let batch = rows.finish()?;
-    let properties = properties(table, &batch, run_id, beside)?;
+    write_batch(path, table, &rows.finish()?, run_id, beside)
+}
+
+/// Writes a batch of a table's schema as one file.
+///
+/// # Errors
+/// As [`write()`].
+pub fn write_batch(path: &Path, table: &Table, batch: &RecordBatch, run_id: &str, beside: &[&str]) -> Result<()> {
+    let properties = properties(table, batch, run_id, beside)?;
     files::write_atomically(path, |file| {
         let failed = |e: parquet::errors::ParquetError| match e {
             parquet::errors::ParquetError::External(source) => match source.downcast::<std::io::Error>() {
@@ -62,7 +69,7 @@ pub fn write_beside(path: &Path, rows: Rows, run_id: &str, beside: &[&str]) -> R
             other => Error::table(table.name)(format!("writing {}: {other}", path.display())),
         };
         let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties)).map_err(failed)?;
-        writer.write(&batch).map_err(failed)?;
+        writer.write(batch).map_err(failed)?;
         writer.close().map_err(failed)?;
         Ok(())
     })

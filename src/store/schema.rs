@@ -10,6 +10,9 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 /// Version of the raw tables' contract; written into every part as `sago.schema_version`.
 pub const SCHEMA_VERSION: u32 = 1;
 
+/// Tables whose parts a later measurement replaces: what they say of a response can be computed again from its text.
+pub const MEASURED_AGAIN: [&str; 2] = ["similarities", "judgements"];
+
 /// One raw table.
 #[derive(Debug)]
 pub struct Table {

@@ -143,7 +143,9 @@ fn directories() {
     at(Path::new("/proc/sago"), &["/proc/sago"]);
     let nowhere = dir.path().join("nowhere").to_string_lossy().into_owned();
     refused(&["analyze", &nowhere], &["nowhere"]);
+    refused(&["verify", &nowhere], &["nowhere", "not a run"]);
+    refused(&["analyze", &nowhere, "--sql", "no-models"], &["no-models", "no such folder"]);
     refused(&["sql", &nowhere, "-c", "select 1"], &["nowhere"]);
     refused(&["sql", "-c", "select nothing from 'nowhere.csv'"], &["nowhere.csv"]);
-    refused(&["sql", "-c", "selec 1"], &["selec", "Line: 1, Column: 1"]);
+    refused(&["sql", "-c", "selec 1"], &["selec", "line 1, column 1", "did you mean select?"]);
 }

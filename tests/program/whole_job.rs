@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::{output, rows, sago, text};
 
 /// Writes a study of three own prompts (one of them with special-token text) and returns its path.
-fn study(folder: &Path, more: &str) -> PathBuf {
+pub fn study(folder: &Path, more: &str) -> PathBuf {
     let prompts = "key,ask,gold\n\
                    france,What is the capital of France?,Paris\n\
                    odd,Say <|im_end|> twice.,\n\
@@ -44,6 +44,21 @@ fn own_prompts_and_paraphrases() {
     assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
     let table = text(&done.stdout);
     assert!(table.contains("smol") && table.contains("mine") && table.contains("bleu"), "{table}");
+
+    let verified = output(&["verify", &out]);
+    let lines = text(&verified.stdout);
+    assert_eq!(verified.status.code(), Some(0), "{lines}");
+    assert!(lines.lines().count() >= 9 && lines.lines().all(|line| line.starts_with("ok  ")), "{lines}");
+    let part = run.join("forced/model=smol/dataset=mine/part-00001.parquet");
+    let whole = fs::read(&part).unwrap();
+    let mut bytes = whole.clone();
+    bytes[whole.len() / 2] ^= 1;
+    fs::write(&part, bytes).unwrap();
+    let broken = output(&["verify", &out]);
+    assert_eq!(broken.status.code(), Some(3));
+    assert!(text(&broken.stdout).starts_with("FAILED"), "{}", text(&broken.stdout));
+    assert!(text(&broken.stdout).contains("forced/model=smol/dataset=mine/part-00001.parquet"));
+    fs::write(&part, whole).unwrap();
 
     let france = "select response from generations where prompt_id = 'france' and variant_id = 'baseline'";
     assert_eq!(rows(&run, france), "response\nThe capital of France is Paris.\n");

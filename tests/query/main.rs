@@ -1,10 +1,13 @@
 //! The SQL layer: golden values, hand-computed rows, whole runs.
 
 mod damage;
+mod dictionary;
 mod golden;
 mod imports;
+mod own_models;
 mod partitions;
 mod plain_files;
 mod published;
 mod run;
 mod slt;
+mod verify;

@@ -1,0 +1,94 @@
+//! `sago sql`: queries from the command line, a file, a pipe or a prompt.
+//!
+//! In: runs or files, and SQL. Out: rows in a format of the user's choice, on stdout or in a file.
+
+mod complete;
+mod console;
+mod prompt;
+
+use std::io::{IsTerminal, Read, stdin};
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+use self::console::{Console, Output};
+use super::own_models::OwnModels;
+use super::{Done, Limits, note_if_incomplete};
+use crate::query::{Format, Resources, Session, script};
+use crate::{Error, Result};
+
+/// Ask SQL of runs, or of plain files
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  sago sql runs/first                          a prompt; \\? lists its commands
+  sago sql runs/first -c '\\d'                  the tables; -c '\\d deltas' the columns of one
+  sago sql runs/first -c \"select * from sgs_model\"
+  sago sql runs/first -f figures.sql --output figures.csv
+  sago sql runs/first -c \"select * from deltas\" --output deltas.parquet
+  sago sql runs/first runs/second -c \"select run, axis, sgs from sgs_model\"
+  sago sql -c \"select bleu(reference, candidate) from 'pairs.jsonl'\"
+
+Files in quotes may be .parquet, .csv, .tsv, .json, .jsonl and .ndjson. Of several runs each table holds the rows of all,
+with a first column `run`. Without -c and -f statements are read from standard input.")]
+pub struct Sql {
+    /// Directories of runs; without any, name files in the query
+    runs: Vec<PathBuf>,
+    /// Statements, divided by `;`, or a command as `\d`
+    #[arg(short, long, value_name = "SQL")]
+    command: Option<String>,
+    /// A file of statements
+    #[arg(short, long, value_name = "FILE", conflicts_with = "command")]
+    file: Option<PathBuf>,
+    /// How to write the rows [default: by the ending of --output, else table]
+    #[arg(long, value_parser = PossibleValuesParser::new(Format::NAMES).try_map(|s| s.parse::<Format>()))]
+    format: Option<Format>,
+    /// Write to this file, whole or not at all, instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    models: OwnModels,
+    #[command(flatten)]
+    limits: Limits,
+}
+
+impl Sql {
+    pub fn carry_out(self) -> Result<Done> {
+        let text = match (&self.command, &self.file) {
+            (Some(sql), _) => Some(sql.clone()),
+            (None, Some(file)) => Some(std::fs::read_to_string(file).map_err(Error::io("read", file))?),
+            (None, None) if stdin().is_terminal() => None,
+            (None, None) => {
+                let mut text = String::new();
+                stdin().read_to_string(&mut text).map_err(Error::io("read", "standard input"))?;
+                Some(text)
+            }
+        };
+        if text.is_none() && self.output.is_some() {
+            return Err(Error::input("--output needs a query").fix("say it with -c or -f").into());
+        }
+        self.runs.iter().for_each(|run| note_if_incomplete(run));
+        let session = if self.runs.is_empty() {
+            Session::with(Resources { memory: self.limits.memory_limit, ..Resources::default() })?
+        } else {
+            self.models.analysis()?.with_memory_limit(self.limits.memory_limit).open_all(&self.runs)?
+        };
+        let output = Output::new(self.output.as_deref())?;
+        let mut console = Console::new(session, self.format(), output);
+        match text {
+            Some(text) => {
+                console.carry_out(&script(&text, self.file.as_deref()))?;
+                console.finish()?;
+            }
+            None => prompt::run(&mut console)?,
+        }
+        Ok(Done::All)
+    }
+
+    /// The format that was asked for, by name or by the ending of the output.
+    fn format(&self) -> Format {
+        let ending = self.output.as_ref().and_then(|file| file.extension()).and_then(|ending| ending.to_str());
+        let of_ending = || ending.and_then(|ending| ending.to_ascii_lowercase().parse().ok());
+        self.format.or_else(of_ending).unwrap_or_default()
+    }
+}

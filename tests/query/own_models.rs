@@ -1,0 +1,180 @@
+//! A user's own models: they join the graph, stay with the run, and their faults are placed.
+
+use std::fs::{self, write};
+use std::path::Path;
+use std::time::SystemTime;
+
+use sago::query::{Analysis, Kind, Session, Source, Step, check_contracts, is_analyzed};
+use tempfile::TempDir;
+
+use crate::published::published_run;
+use crate::run::{Run, numbers};
+
+fn folder(files: &[(&str, &str)]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let file = folder.path().join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        write(file, text).unwrap();
+    }
+    folder
+}
+
+fn analysis(folder: &TempDir) -> Analysis {
+    Analysis::default().with_folder(folder.path()).unwrap()
+}
+
+fn written(run: &Run, table: &str) -> SystemTime {
+    run.path().join("analysis").join(format!("{table}.parquet")).metadata().unwrap().modified().unwrap()
+}
+
+fn fault(run: &Run, files: &[(&str, &str)]) -> String {
+    let own = folder(files);
+    let text = analysis(&own).run(run.path()).unwrap_err().to_string();
+    text.replace(&own.path().display().to_string(), "DIR")
+}
+
+const TWICE: &str = "select model, axis, sgs * 2 as twice from sgs_model where normalization = 'fixed'";
+
+#[test]
+fn own_models_join_the_graph_and_stay_with_the_run() {
+    let run = published_run();
+    let own = folder(&[("mine/twice.sql", TWICE), ("tolerances.sql", "select 0.2 as epsilon, true as is_primary")]);
+    let made = analysis(&own).run(run.path()).unwrap();
+    assert!(made.iter().any(|table| table.name == "twice" && table.rows > 0));
+    // Nothing has to be said again: not to query, not to check, not to analyze.
+    let off = "select max(abs(t.twice - 2 * s.sgs)) from twice as t inner join sgs_model as s using (model, axis)
+        where s.normalization = 'fixed'";
+    assert_eq!(numbers(&run.session(), off), [0.0]);
+    assert_eq!(numbers(&run.session(), "select distinct epsilon from significance_model"), [0.2]);
+    assert!(is_analyzed(run.path()).unwrap());
+    assert_eq!(check_contracts(run.path()).unwrap(), []);
+    assert!(run.analyze().iter().any(|table| table.name == "twice"));
+
+    // Another folder takes the place of the first.
+    let other = folder(&[("thrice.sql", &TWICE.replace("2 as twice", "3 as thrice"))]);
+    analysis(&other).run(run.path()).unwrap();
+    let tables = run.session().tables();
+    assert!(tables.contains(&"thrice".to_string()) && !tables.contains(&"twice".to_string()));
+    assert_eq!(numbers(&run.session(), "select count(distinct epsilon) from significance_model"), [3.0]);
+    // Without them the built-in ones are left.
+    fs::remove_dir_all(run.path().join("analysis/models")).unwrap();
+    assert!(!run.session().tables().contains(&"thrice".to_string()));
+}
+
+#[test]
+fn tables_made_with_other_models_are_computed_anew_and_only_those() {
+    let run = published_run();
+    run.analyze();
+    let tolerances = folder(&[("tolerances.sql", "select 0.2 as epsilon, true as is_primary")]);
+    let other = analysis(&tolerances);
+    // Stored tests are of three tolerances: this session has other models, so it computes them.
+    let session = other.open(run.path()).unwrap();
+    assert_eq!(numbers(&session, "select distinct epsilon from significance_model"), [0.2]);
+    assert_eq!(numbers(&run.session(), "select count(distinct epsilon) from significance_model"), [3.0]);
+    // What does not come from a tolerance is as fresh as before.
+    let (sgs, tests) = (written(&run, "sgs_model"), written(&run, "t_tests"));
+    other.clone().with_only(["significance_model".to_string()]).run(run.path()).unwrap();
+    assert_eq!(written(&run, "sgs_model"), sgs);
+    assert!(written(&run, "t_tests") > tests);
+}
+
+#[test]
+fn only_what_is_asked_and_what_it_needs_is_made() {
+    let run = published_run();
+    let only = |names: &[&str]| {
+        let analysis = Analysis::default().with_threads(2).with_only(names.iter().map(ToString::to_string));
+        let mut begun = Vec::new();
+        let made = analysis.run_with(run.path(), |step| {
+            if let Step::Begin(name) = step {
+                begun.push(name.to_string());
+            }
+        });
+        made.map(|made| {
+            assert_eq!(made.iter().map(|table| table.name.clone()).collect::<Vec<_>>(), begun);
+            begun
+        })
+    };
+    let first = only(&["sgs_model"]).unwrap();
+    let graph = Analysis::default().graph(run.path()).unwrap();
+    let needed = graph.needed(&["sgs_model".to_string()]).unwrap();
+    let tables = graph.models().iter().filter(|m| m.contract.kind == Kind::Table && needed.contains(m.name.as_str()));
+    assert_eq!(first, tables.map(|m| m.name.clone()).collect::<Vec<_>>());
+    assert!(!run.path().join("analysis/t_tests.parquet").exists() && !is_analyzed(run.path()).unwrap());
+    // What it needs is there now.
+    assert_eq!(only(&["sgs_model"]).unwrap(), ["sgs_model"]);
+    let checked = Analysis::default().with_only(["scales".to_string()]).check_contracts(run.path()).unwrap();
+    assert_eq!(checked, []);
+    let text = only(&["sgs_modle"]).unwrap_err().to_string();
+    assert!(text.contains("no model sgs_modle (near it: sgs_model"), "{text}");
+}
+
+#[test]
+fn faults_name_file_line_and_column() {
+    let run = published_run();
+    for (sql, parts) in [
+        ("select model,\n  sgz\nfrom sgs_model", &["No field named sgz", "DIR/m.sql, line 2, column 3"][..]),
+        ("select 1 as x\nfrom sgs_mode", &["(near it: sgs_model", "DIR/m.sql, line 2, column 6"]),
+        ("select model,\n  from from sgs_model", &["DIR/m.sql, line 2, column "]),
+        ("select model,\n  'x\nfrom sgs_model", &["Unterminated", "DIR/m.sql, line 2, column 3"]),
+        ("select sqqrt(sgs) as x from sgs_model", &["sqqrt", "DIR/m.sql, line 1, column 8"]),
+        ("select 1 as x;\nselect 2 as x", &["one query", "DIR/m.sql, line 2, column 1"]),
+        ("-- only a comment", &["there is none", "DIR/m.sql"]),
+        ("create table x as select 1", &["it starts with select or with", "DIR/m.sql"]),
+        ("select * from m", &["circle: m -> m", "DIR/m.sql"]),
+    ] {
+        let text = fault(&run, &[("m.sql", sql)]);
+        parts.iter().for_each(|part| assert!(text.contains(part), "{part}: {text}"));
+    }
+    let text = fault(&run, &[("m.sql", "select 1 as x"), ("m.toml", "[columns.x]\ndoc = \"x\"\nmin = \"a\"\n")]);
+    assert!(text.contains("DIR/m.toml, line 3, column 7"), "{text}");
+    let text = fault(&run, &[("variants.sql", "select 1 as x")]);
+    assert!(text.contains("a table of the run has this name") && text.contains("DIR/variants.sql"), "{text}");
+    // Nothing of it stays with the run.
+    assert!(!run.path().join("analysis/models").exists());
+    run.analyze();
+}
+
+#[test]
+fn contracts_of_own_models_are_checked_with_the_first_row() {
+    let run = published_run();
+    let contract = "unique = [\"model\", \"axis\"]\n[columns.model]\ndoc = \"m\"\n[columns.axis]\ndoc = \"a\"\nreferences = \"axes.axis\"\n\
+                    [columns.twice]\ndoc = \"t\"\nmax = -1\n";
+    analysis(&folder(&[("twice.sql", TWICE), ("twice.toml", contract)])).run(run.path()).unwrap();
+    let found = check_contracts(run.path()).unwrap();
+    assert_eq!(found.len(), 1);
+    let text = found[0].to_string();
+    assert!(
+        text.starts_with("twice: twice is at most -1 does not hold in ") && text.contains("; first: model="),
+        "{text}"
+    );
+    // A model that takes a built-in one's place without a contract is held to the built-in one's.
+    let own = folder(&[("tolerances.sql", "select -1.0 as epsilon, true as is_primary")]);
+    analysis(&own).run(run.path()).unwrap();
+    let found = check_contracts(run.path()).unwrap();
+    assert!(found.iter().any(|violation| violation.model == "tolerances"), "{found:?}");
+}
+
+/// Every promise was a query on a view: minutes on a run that no one had analysed.
+#[test]
+fn contracts_of_a_run_that_is_not_analyzed_leave_it_as_it_is() {
+    let run = published_run();
+    assert_eq!(check_contracts(run.path()).unwrap(), []);
+    assert!(!run.path().join("analysis").exists());
+}
+
+#[test]
+fn a_file_that_a_model_reads_is_watched() {
+    let run = published_run();
+    let side = folder(&[("side.csv", "model,size\na,1\n")]);
+    let file = side.path().join("side.csv");
+    let source = Source::new("sizes", format!("select size from '{}'", file.display()), "");
+    let analysis = Analysis::default().with_sources([source]);
+    analysis.run(run.path()).unwrap();
+    let size = |path: &Path| numbers(&analysis.open(path).unwrap(), "select max(size) from sizes");
+    assert_eq!(size(run.path()), [1.0]);
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    write(&file, "model,size\na,2\n").unwrap();
+    assert_eq!(size(run.path()), [2.0]);
+    let _: Session = run.session();
+}
