@@ -59,8 +59,8 @@ sorted as (
         count(*) as draws,
         (count(*) - 1) * (1 - max(s.confidence)) / 2 as place_low,
         (count(*) - 1) * (1 + max(s.confidence)) / 2 as place_high
-    from drawn as d
-    cross join settings as s
+    from settings as s
+    cross join drawn as d
     where d.tau is not null
     group by d.axis, d.dataset_a, d.dataset_b
 )

@@ -35,8 +35,8 @@ drawn as (
         unnest(
             bootstrap_means(l.scores, s.rank_draws, s.seed, l.dataset)
         ) as sgs
-    from lists as l
-    cross join settings as s
+    from settings as s
+    cross join lists as l
 )
 
 select axis, dataset, model, draw, n_prompts, round(sgs, 12) as sgs

@@ -57,8 +57,8 @@ long as (
             when 'mean_absolute' then x.n_mean_absolute
             when 'min_max' then x.n_min_max
         end as n_variants
-    from wide as x
-    cross join normalizations as w
+    from normalizations as w
+    cross join wide as x
 )
 
 select model, dataset, prompt_id, axis, normalization, s, n_variants

@@ -40,8 +40,8 @@ halves as (
         unnest(
             second_half_means(l.scores, s.rank_draws, s.seed, l.dataset)
         ) as second_sgs
-    from lists as l
-    cross join settings as s
+    from settings as s
+    cross join lists as l
 ),
 
 drawn as (
@@ -70,8 +70,8 @@ sorted as (
         count(d.tau) as draws,
         (count(d.tau) - 1) * (1 - max(s.confidence)) / 2 as place_low,
         (count(d.tau) - 1) * (1 + max(s.confidence)) / 2 as place_high
-    from drawn as d
-    cross join settings as s
+    from settings as s
+    cross join drawn as d
     group by d.axis, d.dataset
 )
 

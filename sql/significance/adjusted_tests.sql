@@ -80,6 +80,6 @@ select
             then 'p can''t fall below alpha over the '
                 || cast(t.m as varchar) || ' tests of its family'
     end as warning
-from corrected as t
-cross join settings as c
+from settings as c
+cross join corrected as t
 left join marks as s on t.p >= s.p_from and t.p < s.p_below

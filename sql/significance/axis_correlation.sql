@@ -62,8 +62,8 @@ found as (
         blocked_spearman(
             p.s_a, p.s_b, p.block, c.confidence, c.permutation_draws, c.seed
         ) as r
-    from at_levels as p
-    cross join settings as c
+    from settings as c
+    cross join at_levels as p
     group by p.level, p.model, p.dataset, p.axis_a, p.axis_b
 )
 

@@ -28,9 +28,9 @@ with tested as (
             when m.standard_error = 0.0 and abs(m.difference) > e.epsilon
                 then 1.0
         end as p_tost
-    from model_comparisons as m
+    from settings as c
     cross join tolerances as e
-    cross join settings as c
+    cross join model_comparisons as m
 )
 
 select

@@ -65,8 +65,8 @@ t_of_prompts as (
                     then p.variance * p.variance / p.spread
             end
         ) * sqrt(p.variance) as half
-    from pooled as p
-    cross join settings as c
+    from settings as c
+    cross join pooled as p
 ),
 
 bca_of_prompts as (
@@ -82,8 +82,8 @@ bca_of_prompts as (
         ) as found,
         max(c.bootstrap_draws) as draws,
         count(*) as n
-    from tested_scores as t
-    cross join settings as c
+    from settings as c
+    cross join tested_scores as t
     group by t.level, t.model, t.dataset, t.axis, t.normalization
 ),
 
@@ -100,8 +100,8 @@ of_datasets as (
         max(c.bootstrap_draws) as draws,
         min(s.mean) = max(s.mean) as is_constant,
         count(*) as n
-    from strata as s
-    cross join settings as c
+    from settings as c
+    cross join strata as s
     where s.level = 'model'
     group by s.model, s.axis, s.normalization
 ),

@@ -20,9 +20,9 @@ with sided as (
             when s.s > e.epsilon then 1
             else -1
         end as side
-    from tested_scores as s
+    from settings as c
     cross join tolerances as e
-    cross join settings as c
+    cross join tested_scores as s
 ),
 
 counted as (

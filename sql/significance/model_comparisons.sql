@@ -69,8 +69,8 @@ differences as (
                 then 0.0
             else p.s_a - p.s_b
         end as d
-    from of_prompts as p
-    cross join settings as c
+    from settings as c
+    cross join of_prompts as p
 ),
 
 at_levels as (
@@ -99,8 +99,8 @@ tested as (
         t_test_statistic(p.d, 0.0) as statistic,
         t_test_p_two_sided(p.d, 0.0) as p,
         sign_flip_two_sided(p.d, 0.0, c.sign_flip_draws, c.seed) as by_signs
-    from at_levels as p
-    cross join settings as c
+    from settings as c
+    cross join at_levels as p
     group by p.model_a, p.model_b, p.scope, p.axis, p.normalization
 ),
 

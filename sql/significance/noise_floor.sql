@@ -48,8 +48,8 @@ tested as (
         ) as outcome,
         count(n.noise) as n_prompts,
         max(n.n_repeats) as n_repeats
-    from tested_scores as s
-    cross join settings as c
+    from settings as c
+    cross join tested_scores as s
     left join noise as n
         on
             n.model = s.model

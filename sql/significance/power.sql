@@ -23,6 +23,6 @@ select
     e.effect,
     c.alpha,
     t_test_power(s.n, e.effect, c.alpha) as power
-from sizes as s
+from settings as c
 cross join effects as e
-cross join settings as c
+cross join sizes as s

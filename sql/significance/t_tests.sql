@@ -18,6 +18,6 @@ select
     t_test_statistic(s.s, e.epsilon) as statistic,
     t_test_p(s.s, e.epsilon) as p,
     count(*) as n
-from tested_scores as s
-cross join tolerances as e
+from tolerances as e
+cross join tested_scores as s
 group by s.level, s.model, s.dataset, s.axis, s.normalization, e.epsilon

@@ -38,8 +38,8 @@ weighted as (
         -- Of the two neighbours of h; 0 for all others.
         greatest(0.0, 1.0 - abs(d.place - (d.n - 1) * s.scale_quantile))
             as weight
-    from sorted as d
-    cross join settings as s
+    from settings as s
+    cross join sorted as d
 )
 
 select

@@ -43,8 +43,8 @@ long as (
             when 'mean_absolute' then x.mean_absolute
             when 'min_max' then x.min_max
         end as s
-    from wide as x
-    cross join normalizations as w
+    from normalizations as w
+    cross join wide as x
 )
 
 select

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::own_models::OwnModels;
-use super::{Done, note_if_incomplete, print};
+use super::{Done, Limits, note_if_incomplete, print};
 use crate::{Result, query};
 
 /// Check that a run is whole and that its figures are those of its raw tables
@@ -24,12 +24,14 @@ pub struct Verify {
     /// Threads, and parts that a query is cut into; by default as many as the machine has
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
+    #[command(flatten)]
+    limits: Limits,
 }
 
 impl Verify {
     pub fn carry_out(self) -> Result<Done> {
         note_if_incomplete(&self.run);
-        let mut analysis = self.models.analysis()?;
+        let mut analysis = self.models.analysis()?.with_memory_limit(self.limits.memory_limit);
         if let Some(threads) = self.threads {
             analysis = analysis.with_threads(threads.into());
         }

@@ -9,7 +9,6 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use datafusion::common::TableReference;
-use datafusion::common::utils::datafusion_strsim::normalized_levenshtein;
 use datafusion::sql::parser::{DFParser, Statement};
 use datafusion::sql::resolve::resolve_table_references;
 use datafusion::sql::sqlparser::ast::{self, visit_relations};
@@ -17,6 +16,7 @@ use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 
 use super::contract::Contract;
+use super::fault::closest;
 use super::files::is_file_name;
 use super::models::Source;
 use super::place::{self, Place};
@@ -139,10 +139,7 @@ fn in_file(model: &str, file: Option<&PathBuf>, what: &str, place: Option<Place>
 
 /// The names that a slip may have been meant as, as the end of a sentence.
 fn close_to(name: &str, known: &[&str]) -> String {
-    let mut near: Vec<(f64, &str)> = known.iter().map(|k| (normalized_levenshtein(name, k), *k)).collect();
-    near.retain(|(likeness, other)| *likeness >= 0.6 || (name.len() > 3 && other.starts_with(name)));
-    near.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let near: Vec<&str> = near.into_iter().take(3).map(|(_, name)| name).collect();
+    let near = closest(name, &known.iter().copied().collect());
     if near.is_empty() { String::new() } else { format!(" (near it: {})", near.join(", ")) }
 }
 

@@ -1,6 +1,7 @@
 //! Summary: the SGS table that a run ends with.
 //!
 //! In: an analysed run. Out: text: SGS by model and axis with marks, then by data set, and how to read it.
+//! The marks are of raw p-values of one test, not corrected for the number of cells; the legend names the tables that are.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -193,7 +194,9 @@ fn legend(epsilon: Option<f64>, by_model: &Rows, by_dataset: &Rows) -> String {
     if let Some(epsilon) = epsilon {
         text.push_str(&format!(
             "Marks: SGS above {epsilon} by a one-sided t-test over prompts, * p < .05, ** p < .01, † p < .001;\n\
-             uncorrected: p_holm and p_bh stand in significance_model and significance_dataset.\n"
+             uncorrected: p_holm and p_bh stand in significance_model and significance_dataset, beside the sign-flip\n\
+             test and the test of the median. intervals: how well SGS is known; stability_claims: what is shown to be\n\
+             stable; noise_floor: against mere repeats.\n"
         ));
     }
     text.push_str("n: prompts. –: the axis has no values here; the table coverage says why.\n");

@@ -64,14 +64,19 @@ impl Manifest {
                 Err(_) => return Err(damaged(&file, "is missing")),
             }
         }
-        let mut there = given_files(run)?;
         for table in TABLES.iter().filter(|table| !changing.contains(&table.name)) {
-            there.extend(raw_files(run, table)?);
+            for file in raw_files(run, table)? {
+                if !self.parts.contains_key(&name_of(run, &file)) {
+                    return Err(damaged(&file, "is not of this run"));
+                }
+            }
         }
-        match there.iter().find(|file| !self.parts.contains_key(&name_of(run, file))) {
-            Some(file) => Err(damaged(file, "is not of this run")),
-            None => Ok(()),
+        for file in given_files(run)? {
+            if !self.parts.contains_key(&name_of(run, &file)) {
+                return Err(damaged(&file, "is not of this run"));
+            }
         }
+        Ok(())
     }
 
     /// Compares the bytes of one file with this manifest.

@@ -155,19 +155,19 @@ impl Manifest {
     }
 }
 
+/// The given tables that are there.
+pub(super) fn given_files(run: &Path) -> Result<Vec<PathBuf>> {
+    let folder = run.join(GIVEN);
+    let mut found = if folder.is_dir() { files::files_below(&folder)? } else { Vec::new() };
+    found.retain(|f| f.extension().is_some_and(|e| e == "parquet"));
+    Ok(found)
+}
+
 /// The Parquet files of a raw table that are there.
 pub(crate) fn raw_files(run: &Path, table: &Table) -> Result<Vec<PathBuf>> {
     let place = run.join(if table.partitioned { table.name.to_string() } else { format!("{}.parquet", table.name) });
     let mut found = if place.is_dir() { files::files_below(&place)? } else { vec![place] };
     found.retain(|f| f.is_file() && f.extension().is_some_and(|e| e == "parquet"));
-    Ok(found)
-}
-
-/// The Parquet files of given tables that are there.
-pub(super) fn given_files(run: &Path) -> Result<Vec<PathBuf>> {
-    let folder = run.join(GIVEN);
-    let mut found = if folder.is_dir() { files::files_below(&folder)? } else { Vec::new() };
-    found.retain(|f| f.extension().is_some_and(|e| e == "parquet"));
     Ok(found)
 }
 

@@ -2,6 +2,7 @@
 
 mod damage;
 mod dictionary;
+mod effect_sizes;
 mod golden;
 mod imports;
 mod own_models;

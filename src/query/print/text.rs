@@ -12,6 +12,9 @@ use datafusion::arrow::datatypes::Schema;
 use super::Sink;
 use crate::query::cell;
 
+/// Below this width a terminal's lines are left to break by themselves.
+const NARROW: u16 = 20;
+
 /// A table whose columns are as wide as their cells: it holds its rows until the end.
 pub(super) struct Aligned<W: Write> {
     out: W,
@@ -103,7 +106,9 @@ pub(crate) fn plain_table() -> Table {
     table.load_preset(comfy_table::presets::NOTHING);
     table.set_style(TableComponent::HeaderLines, '─');
     table.set_style(TableComponent::MiddleHeaderIntersections, '─');
-    table.set_content_arrangement(ContentArrangement::Dynamic);
+    // A terminal that does not tell its width tells 0.
+    let is_narrow = table.width().is_some_and(|width| width < NARROW);
+    table.set_content_arrangement(if is_narrow { ContentArrangement::Disabled } else { ContentArrangement::Dynamic });
     table
 }
 
