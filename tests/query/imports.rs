@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use sago::import::{Import, Layout, Responses, Source};
 use sago::query::{check_contracts, sgs_table};
-use sago::store::manifest::{Manifest, check_parts};
+use sago::store::check::check_parts;
+use sago::store::manifest::Manifest;
 
 use crate::run::{Run, Value, close, numbers, scratch, values};
 
