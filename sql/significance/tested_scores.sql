@@ -1,6 +1,7 @@
 -- tested_scores: the scores of prompts that tests and intervals are made on.
 --
--- grain    level, model, dataset, prompt_dataset, prompt_id, axis, normalization
+-- grain    level, model, dataset, prompt_dataset, prompt_id, axis,
+--          normalization
 -- reads    instability, normalizations
 -- source   method, section 6; a prompt counts on its data set and for its model
 
