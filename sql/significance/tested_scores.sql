@@ -14,8 +14,8 @@ select
     i.axis,
     i.normalization,
     i.s
-from instability as i
-inner join normalizations as n on n.normalization = i.normalization
+from normalizations as n
+inner join instability as i on i.normalization = n.normalization
 where n.is_tested
 
 union all
@@ -29,6 +29,6 @@ select
     i.axis,
     i.normalization,
     i.s
-from instability as i
-inner join normalizations as n on n.normalization = i.normalization
+from normalizations as n
+inner join instability as i on i.normalization = n.normalization
 where n.is_tested
