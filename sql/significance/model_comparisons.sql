@@ -28,7 +28,7 @@ with tested_deltas as (
     where z.is_tested and n.repeat = 0
 ),
 
--- Numbers stand for names while wordings are matched: most of the work is
+-- Numbers stand for most names while wordings are matched: most of the work is
 -- comparing keys.
 wordings as (
     select
@@ -38,16 +38,6 @@ wordings as (
         row_number() over (order by dataset, prompt_id, variant_id) as wording,
         dense_rank() over (order by dataset, prompt_id) as prompt
     from measured_variants
-),
-
-prompts as (
-    select distinct prompt, dataset, prompt_id
-    from wordings
-),
-
-models as (
-    select model, row_number() over (order by model) as number
-    from (select distinct model from tested_deltas)
 ),
 
 scales as (
@@ -61,18 +51,14 @@ scales as (
 ),
 
 deltas_in_v as (
-    select n.number, n.scale, w.wording, w.prompt, n.delta
+    select n.model, n.scale, w.wording, w.prompt, n.delta
     from wordings as w
     inner join (
         select
-            m.number, x.scale, t.dataset, t.prompt_id, t.variant_id, t.delta
-        from models as m
-        cross join scales as x
+            t.model, x.scale, t.dataset, t.prompt_id, t.variant_id, t.delta
+        from scales as x
         inner join tested_deltas as t
-            on
-                t.model = m.model
-                and t.axis = x.axis
-                and t.normalization = x.normalization
+            on t.axis = x.axis and t.normalization = x.normalization
     ) as n
         on
             n.dataset = w.dataset
@@ -84,8 +70,8 @@ deltas_in_v as (
 -- alike get the same s to the last bit.
 matched as (
     select
-        a.number as number_a,
-        b.number as number_b,
+        a.model as model_a,
+        b.model as model_b,
         a.prompt,
         a.scale,
         sqrt(avg(a.delta * a.delta)) as s_a,
@@ -96,32 +82,29 @@ matched as (
         on
             b.wording = a.wording
             and b.scale = a.scale
-            and b.number > a.number
-    group by a.number, b.number, a.prompt, a.scale
+            and b.model > a.model
+    group by a.model, b.model, a.prompt, a.scale
+),
+
+prompts as (
+    select prompt, min(dataset) as dataset
+    from wordings
+    group by prompt
 ),
 
 of_prompts as (
     select
-        a.model as model_a,
-        b.model as model_b,
-        m.dataset,
+        m.model_a,
+        m.model_b,
+        p.dataset,
         x.axis,
         x.normalization,
         m.s_a,
         m.s_b,
         m.n_pairs
-    from models as a
-    cross join models as b
-    cross join scales as x
-    inner join (
-        select q.dataset, k.*
-        from prompts as q
-        inner join matched as k on k.prompt = q.prompt
-    ) as m
-        on
-            m.number_a = a.number
-            and m.number_b = b.number
-            and m.scale = x.scale
+    from scales as x
+    cross join prompts as p
+    inner join matched as m on m.scale = x.scale and m.prompt = p.prompt
 ),
 
 differences as (
