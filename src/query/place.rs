@@ -34,6 +34,16 @@ pub(super) fn message(error: &DataFusionError) -> String {
     }
 }
 
+/// As [`message`]; where the parser found the end of `sql`, the end is the place.
+pub(super) fn message_in(sql: &str, error: &DataFusionError) -> String {
+    let text = message(error);
+    if !text.ends_with("found: EOF") {
+        return text;
+    }
+    let end = of_byte(sql, sql.trim_end().len());
+    format!("{text} at Line: {}, Column: {}", end.line, end.column)
+}
+
 /// A message and the place at its end.
 pub(super) fn split(message: &str) -> (&str, Option<Place>) {
     let place = || {
