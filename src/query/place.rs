@@ -34,10 +34,10 @@ pub(super) fn message(error: &DataFusionError) -> String {
     }
 }
 
-/// As [`message`]; where the parser found the end of `sql`, the end is the place.
-pub(super) fn message_in(sql: &str, error: &DataFusionError) -> String {
+/// As [`message`], for what the parser says: where it knows no place, it has come to the end of the text.
+pub(super) fn message_in(error: &DataFusionError, sql: &str) -> String {
     let text = message(error);
-    if !text.ends_with("found: EOF") {
+    if split(&text).1.is_some() {
         return text;
     }
     let end = of_byte(sql, sql.trim_end().len());
