@@ -23,5 +23,6 @@ select
     99999 as sign_flip_draws,
     9999 as bootstrap_draws,
     1999 as variant_draws,
+    1999 as study_draws,
     1999 as rank_draws,
     9999 as permutation_draws

@@ -14,10 +14,11 @@
 with scores as (
     select
         i.model, i.dataset, i.prompt_id, i.axis, a.position, i.s
-    from instability as i
-    inner join normalizations as n
-        on n.normalization = i.normalization and n.is_primary
-    inner join axes as a on a.axis = i.axis and a.is_resampled
+    from normalizations as n
+    cross join axes as a
+    inner join instability as i
+        on i.normalization = n.normalization and i.axis = a.axis
+    where n.is_primary and a.is_resampled
 ),
 
 pairs as (

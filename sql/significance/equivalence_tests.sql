@@ -28,8 +28,8 @@ with tested as (
             when m.standard_error = 0.0 and abs(m.difference) > e.epsilon
                 then 1.0
         end as p_tost
-    from settings as c
-    cross join tolerances as e
+    from tolerances as e
+    cross join settings as c
     cross join model_comparisons as m
 )
 

@@ -14,8 +14,8 @@ with totals as (
         i.s,
         sum(i.s) over (partition by i.model, i.dataset, i.axis) as total,
         count(*) over (partition by i.model, i.dataset, i.axis) as n
-    from instability as i
-    inner join normalizations as n on n.normalization = i.normalization
+    from normalizations as n
+    inner join instability as i on i.normalization = n.normalization
     where n.is_primary
 ),
 

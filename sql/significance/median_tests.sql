@@ -20,8 +20,8 @@ with sided as (
             when s.s > e.epsilon then 1
             else -1
         end as side
-    from settings as c
-    cross join tolerances as e
+    from tolerances as e
+    cross join settings as c
     cross join tested_scores as s
 ),
 

@@ -1,7 +1,7 @@
 -- model_comparisons: which of two models is more stable, on what both have?
 --
 -- grain    model_a, model_b, dataset, axis, normalization
--- reads    measured_variants, normalizations, normalized, settings
+-- reads    axes, measured_variants, normalizations, normalized, settings
 -- formula  s of both models on the wordings of a prompt on which both have a
 --          delta; difference: mean over prompts of s_a - s_b; paired t-test and
 --          t interval with the prompts as one sample, BCa with prompts
@@ -28,131 +28,100 @@ with tested_deltas as (
     where z.is_tested and n.repeat = 0
 ),
 
-deltas_in_v as (
-    select n.*
-    from measured_variants as v
-    inner join tested_deltas as n
-        on
-            n.dataset = v.dataset
-            and n.prompt_id = v.prompt_id
-            and n.variant_id = v.variant_id
-),
-
--- The wordings of a prompt that any model has a value on.
-in_any as (
+-- Numbers stand for names while wordings are matched: most of the work is
+-- comparing keys.
+wordings as (
     select
         dataset,
         prompt_id,
-        axis,
-        normalization,
-        count(distinct variant_id) as n_variants
-    from deltas_in_v
-    group by dataset, prompt_id, axis, normalization
+        variant_id,
+        row_number() over (order by dataset, prompt_id, variant_id) as wording,
+        dense_rank() over (order by dataset, prompt_id) as prompt
+    from measured_variants
 ),
 
-of_models as (
-    select
-        model,
-        dataset,
-        prompt_id,
-        axis,
-        normalization,
-        sqrt(avg(delta * delta)) as s,
-        count(*) as n_variants
-    from deltas_in_v
-    group by model, dataset, prompt_id, axis, normalization
+prompts as (
+    select distinct prompt, dataset, prompt_id
+    from wordings
 ),
 
-scores as (
-    select
-        m.*,
-        m.n_variants = a.n_variants as has_all
-    from in_any as a
-    inner join of_models as m
-        on
-            m.dataset = a.dataset
-            and m.prompt_id = a.prompt_id
-            and m.axis = a.axis
-            and m.normalization = a.normalization
+models as (
+    select model, row_number() over (order by model) as number
+    from (select distinct model from tested_deltas)
 ),
 
--- Two models that have all wordings share all: nothing has to be matched.
-sharing_all as (
+scales as (
     select
-        a.model as model_a,
-        b.model as model_b,
-        a.dataset,
-        a.prompt_id,
         a.axis,
-        a.normalization,
-        a.s as s_a,
-        b.s as s_b,
-        a.n_variants as n_pairs
-    from scores as a
-    inner join scores as b
-        on
-            b.dataset = a.dataset
-            and b.prompt_id = a.prompt_id
-            and b.axis = a.axis
-            and b.normalization = a.normalization
-            and b.model > a.model
-    where a.has_all and b.has_all
+        z.normalization,
+        row_number() over (order by a.axis, z.normalization) as scale
+    from axes as a
+    cross join normalizations as z
+    where z.is_tested
 ),
 
--- Where a model lacks some, wording is matched with wording.
-lacking as (
-    select distinct dataset, prompt_id, axis, normalization
-    from scores
-    where not has_all
+deltas_in_v as (
+    select n.number, n.scale, w.wording, w.prompt, n.delta
+    from wordings as w
+    inner join (
+        select
+            m.number, x.scale, t.dataset, t.prompt_id, t.variant_id, t.delta
+        from models as m
+        cross join scales as x
+        inner join tested_deltas as t
+            on
+                t.model = m.model
+                and t.axis = x.axis
+                and t.normalization = x.normalization
+    ) as n
+        on
+            n.dataset = w.dataset
+            and n.prompt_id = w.prompt_id
+            and n.variant_id = w.variant_id
 ),
 
-to_match as (
-    select d.*, s.has_all
-    from lacking as l
-    inner join scores as s
-        on
-            s.dataset = l.dataset
-            and s.prompt_id = l.prompt_id
-            and s.axis = l.axis
-            and s.normalization = l.normalization
-    inner join deltas_in_v as d
-        on
-            d.model = s.model
-            and d.dataset = s.dataset
-            and d.prompt_id = s.prompt_id
-            and d.axis = s.axis
-            and d.normalization = s.normalization
-),
-
+-- Both means run over the same rows in the same order: models that behave
+-- alike get the same s to the last bit.
 matched as (
     select
-        a.model as model_a,
-        b.model as model_b,
-        a.dataset,
-        a.prompt_id,
-        a.axis,
-        a.normalization,
+        a.number as number_a,
+        b.number as number_b,
+        a.prompt,
+        a.scale,
         sqrt(avg(a.delta * a.delta)) as s_a,
         sqrt(avg(b.delta * b.delta)) as s_b,
         count(*) as n_pairs
-    from to_match as a
-    inner join to_match as b
+    from deltas_in_v as a
+    inner join deltas_in_v as b
         on
-            b.dataset = a.dataset
-            and b.prompt_id = a.prompt_id
-            and b.variant_id = a.variant_id
-            and b.axis = a.axis
-            and b.normalization = a.normalization
-            and b.model > a.model
-    where not (a.has_all and b.has_all)
-    group by
-        a.model, b.model, a.dataset, a.prompt_id, a.axis, a.normalization
+            b.wording = a.wording
+            and b.scale = a.scale
+            and b.number > a.number
+    group by a.number, b.number, a.prompt, a.scale
 ),
 
 of_prompts as (
-    select * from sharing_all
-    union all
-    select * from matched
+    select
+        a.model as model_a,
+        b.model as model_b,
+        m.dataset,
+        x.axis,
+        x.normalization,
+        m.s_a,
+        m.s_b,
+        m.n_pairs
+    from models as a
+    cross join models as b
+    cross join scales as x
+    inner join (
+        select q.dataset, k.*
+        from prompts as q
+        inner join matched as k on k.prompt = q.prompt
+    ) as m
+        on
+            m.number_a = a.number
+            and m.number_b = b.number
+            and m.scale = x.scale
 ),
 
 differences as (

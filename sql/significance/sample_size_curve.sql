@@ -21,7 +21,7 @@ drawn as (
         i.axis,
         z.n,
         resampled_study(
-            i.s, z.n, e.epsilon, c.alpha, c.bootstrap_draws, c.seed
+            i.s, z.n, e.epsilon, c.alpha, c.study_draws, c.seed
         ) as study
     from settings as c
     cross join study_sizes as z

@@ -10,5 +10,5 @@ select
     c.alpha,
     c.wanted_power,
     t_test_sample_size(e.effect, c.wanted_power, c.alpha) as n
-from effects as e
-cross join settings as c
+from settings as c
+cross join effects as e

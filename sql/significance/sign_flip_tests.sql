@@ -20,8 +20,8 @@ with tested as (
         avg(s.s) - e.epsilon as statistic,
         sign_flip(s.s, e.epsilon, c.sign_flip_draws, c.seed) as outcome,
         count(*) as n
-    from settings as c
-    cross join tolerances as e
+    from tolerances as e
+    cross join settings as c
     cross join tested_scores as s
     group by s.level, s.model, s.dataset, s.axis, s.normalization, e.epsilon
 )

@@ -35,8 +35,8 @@ with bounds as (
             least(avg(s.s) / b.bound, 1.0), count(*), c.alpha
         ) as upper_bounded,
         count(*) as n
-    from settings as c
-    cross join tolerances as e
+    from tolerances as e
+    cross join settings as c
     cross join tested_scores as s
     left join axes as b on b.axis = s.axis and s.normalization = 'fixed'
     group by

@@ -1,6 +1,7 @@
 -- tested_scores: the scores of prompts that tests and intervals are made on.
 --
--- grain    level, model, dataset, prompt_dataset, prompt_id, axis, normalization
+-- grain    level, model, dataset, prompt_dataset, prompt_id, axis,
+--          normalization
 -- reads    instability, normalizations
 -- source   method, section 6; a prompt counts on its data set and for its model
 
@@ -13,8 +14,8 @@ select
     i.axis,
     i.normalization,
     i.s
-from instability as i
-inner join normalizations as n on n.normalization = i.normalization
+from normalizations as n
+inner join instability as i on i.normalization = n.normalization
 where n.is_tested
 
 union all
@@ -28,6 +29,6 @@ select
     i.axis,
     i.normalization,
     i.s
-from instability as i
-inner join normalizations as n on n.normalization = i.normalization
+from normalizations as n
+inner join instability as i on i.normalization = n.normalization
 where n.is_tested

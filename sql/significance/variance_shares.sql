@@ -33,18 +33,18 @@ grid as (
 ),
 
 primary_deltas as (
-    select n.*
+    select n.model, n.dataset, n.prompt_id, n.variant_id, n.axis, n.delta
     from normalizations as z
     inner join normalized as n on n.normalization = z.normalization
     where z.is_primary and n.repeat = 0
 ),
 
-cells as (
+scores as (
     select
         n.model,
         n.dataset,
-        n.prompt_id,
         n.axis,
+        n.prompt_id,
         v.subtype,
         v.place,
         v.rank,
@@ -57,117 +57,123 @@ cells as (
             and n.variant_id = v.variant_id
 ),
 
-whole_prompts as (
-    select model, dataset, prompt_id, axis, avg(y) as mean, count(*) as n
-    from cells
-    group by model, dataset, prompt_id, axis
-    having count(*) = (select n_cells from grid)
-),
-
-balanced as (
-    select c.*
-    from whole_prompts as w
-    inner join cells as c
-        on
-            c.model = w.model
-            and c.dataset = w.dataset
-            and c.prompt_id = w.prompt_id
-            and c.axis = w.axis
-),
-
--- Means over prompts: on a balanced grid the means of each factor's levels are
--- means of these.
-of_cells as (
+prompts as (
     select
-        model, dataset, axis, subtype, place, rank,
+        model,
+        dataset,
+        axis,
+        prompt_id,
         avg(y) as mean,
+        var_pop(y) as variance,
+        min(y) as least,
+        max(y) as greatest,
         count(*) as n
-    from balanced
-    group by model, dataset, axis, subtype, place, rank
+    from scores
+    group by model, dataset, axis, prompt_id
+),
+
+whole_prompts as (
+    select p.*
+    from grid as g
+    inner join prompts as p on p.n = g.n_cells
+),
+
+cells as (
+    select
+        s.model,
+        s.dataset,
+        s.axis,
+        s.subtype,
+        s.place,
+        s.rank,
+        avg(s.y) as mean,
+        count(*) as n
+    from whole_prompts as p
+    inner join scores as s
+        on
+            s.model = p.model
+            and s.dataset = p.dataset
+            and s.axis = p.axis
+            and s.prompt_id = p.prompt_id
+    group by s.model, s.dataset, s.axis, s.subtype, s.place, s.rank
+),
+
+-- The grid is balanced: every level of a factor has as many values, and the
+-- mean of a level is that of its cells' means.
+levels as (
+    select model, dataset, axis, factor, avg(mean) as mean, sum(n) as n
+    from (
+        select
+            model,
+            dataset,
+            axis,
+            mean,
+            n,
+            unnest(make_array('subtype', 'place', 'strength')) as factor,
+            unnest(make_array(subtype, place, cast(rank as varchar))) as level
+        from cells
+    )
+    group by model, dataset, axis, factor, level
 ),
 
 by_factor as (
     select
-        model,
-        dataset,
-        axis,
-        unnest(make_array('subtype', 'place', 'strength')) as factor,
-        unnest(make_array(subtype, place, cast(rank as varchar))) as level,
-        mean,
-        n
-    from of_cells
-),
-
-means as (
-    select model, dataset, axis, factor, level, avg(mean) as mean, sum(n) as n
-    from by_factor
-    group by model, dataset, axis, factor, level
-
-    union all
-
-    select model, dataset, axis, 'prompt' as factor, prompt_id, mean, n
-    from whole_prompts
-),
-
-squares as (
-    -- The variance of the means, each as often as it has values.
-    select
-        model,
-        dataset,
-        axis,
-        factor,
-        var_pop(mean) * sum(n) as sum_of_squares,
-        count(*) as n_levels
-    from means
+        model, dataset, axis, factor, sum(n) * var_pop(mean) as sum_of_squares
+    from levels
     group by model, dataset, axis, factor
+),
 
-    union all
-
+by_factors as (
     select
         model,
         dataset,
         axis,
-        'total' as factor,
-        var_pop(y) * count(*) as sum_of_squares,
-        count(*) as n_levels
-    from balanced
+        max(sum_of_squares) filter (where factor = 'subtype') as subtype,
+        max(sum_of_squares) filter (where factor = 'place') as place,
+        max(sum_of_squares) filter (where factor = 'strength') as strength
+    from by_factor
     group by model, dataset, axis
 ),
 
-whole as (
+by_prompt as (
     select
         model,
         dataset,
         axis,
-        sum(case when factor = 'total' then sum_of_squares end) as total,
-        sum(
-            case when factor <> 'total' then sum_of_squares end
-        ) as explained,
-        sum(case when factor = 'prompt' then n_levels end) as n_prompts
-    from squares
+        sum(n) * var_pop(mean) as prompt,
+        sum(n * variance) + sum(n) * var_pop(mean) as total,
+        -- The mean of equal numbers may miss them by a last bit.
+        min(least) = max(greatest) as is_constant,
+        count(*) as n_prompts
+    from whole_prompts
     group by model, dataset, axis
 ),
 
 long as (
     select
-        s.model,
-        s.dataset,
-        s.axis,
-        case
-            when s.factor = 'total' then 'residual' else s.factor
-        end as factor,
-        case
-            when s.factor = 'total' then greatest(w.total - w.explained, 0.0)
-            else s.sum_of_squares
-        end as sum_of_squares,
-        w.total,
-        w.n_prompts
-    from squares as s
-    inner join whole as w
-        on
-            w.model = s.model
-            and w.dataset = s.dataset
-            and w.axis = s.axis
+        p.model,
+        p.dataset,
+        p.axis,
+        p.n_prompts,
+        p.is_constant,
+        p.total,
+        unnest(
+            make_array('prompt', 'subtype', 'place', 'strength', 'residual')
+        ) as factor,
+        unnest(
+            make_array(
+                p.prompt,
+                f.subtype,
+                f.place,
+                f.strength,
+                greatest(
+                    p.total - p.prompt - f.subtype - f.place - f.strength, 0.0
+                )
+            )
+        ) as sum_of_squares
+    from by_prompt as p
+    inner join by_factors as f
+        on f.model = p.model and f.dataset = p.dataset and f.axis = p.axis
 )
 
 select
@@ -175,7 +181,7 @@ select
     dataset,
     axis,
     factor,
-    sum_of_squares,
-    sum_of_squares / nullif(total, 0.0) as share,
+    case when is_constant then 0.0 else sum_of_squares end as sum_of_squares,
+    case when not is_constant then sum_of_squares / total end as share,
     n_prompts
 from long

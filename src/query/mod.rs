@@ -16,6 +16,7 @@ mod dictionary;
 mod fault;
 mod files;
 mod freshness;
+mod function_page;
 pub mod functions;
 mod graph;
 mod header;

@@ -5,15 +5,14 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::Poll;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::prelude::SessionContext;
 use futures::channel::mpsc::{Receiver, channel};
-use futures::executor::block_on;
-use futures::future::poll_fn;
 use futures::task::AtomicWaker;
 use futures::{FutureExt, SinkExt, StreamExt};
 use tokio::runtime::Runtime;
@@ -111,14 +110,37 @@ impl Iterator for Rows<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let (batches, stop) = (&mut self.batches, &self.stop.shared);
-        let next = block_on(poll_fn(|context| {
+        let next = wait(|context| {
             stop.waker.register(context.waker());
             if stop.asked.load(Ordering::SeqCst) {
                 return Poll::Ready(Some(Err(Error::Interrupted)));
             }
             batches.poll_next_unpin(context)
-        }));
+        });
         next.map(|batch| batch.map_err(|e| self.session.blame(e)))
+    }
+}
+
+/// Polls until there is an answer, and sleeps in between. The `block_on` of futures panics inside another one, and the
+/// caller may be in one.
+fn wait<T>(mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> T {
+    let waker = Waker::from(Arc::new(Sleeper(thread::current())));
+    let mut context = Context::from_waker(&waker);
+    loop {
+        match poll(&mut context) {
+            Poll::Ready(answer) => return answer,
+            // Returns at once where it was woken since the poll.
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
+/// The thread that waits.
+struct Sleeper(Thread);
+
+impl Wake for Sleeper {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
     }
 }
 

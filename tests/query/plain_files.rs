@@ -102,4 +102,6 @@ fn a_session_works_inside_another_runtime() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let found = runtime.block_on(async { numbers(&scratch(), "select 1 + 1") });
     assert_eq!(found, [2.0]);
+    let found = futures::executor::block_on(async { numbers(&scratch(), "select 1 + 1") });
+    assert_eq!(found, [2.0]);
 }

@@ -77,20 +77,20 @@ pub fn bca_interval(
     let acceleration = exact_sum(centered.iter().map(|c| c * c * c)) / (6.0 * squares.powf(1.5));
     let mean = exact_sum(scores.iter().copied()) / scores.len() as f64;
     let mut means = resampled_means(scores, strata, draws, seed);
-    means.sort_unstable_by(f64::total_cmp);
     let slack = SAME * scores.iter().fold(0.0f64, |most, x| most.max(x.abs()));
-    let below = means.partition_point(|&m| m < mean - slack);
-    let up_to = means.partition_point(|&m| m <= mean + slack);
+    let below = means.iter().filter(|&&m| m < mean - slack).count();
+    let up_to = means.iter().filter(|&&m| m <= mean + slack).count();
     let bias = normal_quantile((below + up_to) as f64 / (2.0 * draws as f64));
     if !bias.is_finite() {
         return Err(NoInterval::OneSided);
     }
-    let bound = |share: f64| {
+    let mut bound = |share: f64| {
         let z = bias + normal_quantile(share);
-        quantile(&means, normal_cdf(bias + z / (1.0 - acceleration * z)))
+        quantile(&mut means, normal_cdf(bias + z / (1.0 - acceleration * z)))
     };
     let tail = 0.5 * (1.0 - confidence);
-    bound(tail).zip(bound(1.0 - tail)).ok_or(NoInterval::OneSided)
+    let (low, high) = (bound(tail), bound(1.0 - tail));
+    low.zip(high).ok_or(NoInterval::OneSided)
 }
 
 pub(super) const BCA_INTERVAL: FunctionDoc = FunctionDoc {

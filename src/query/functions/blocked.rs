@@ -70,9 +70,8 @@ pub fn blocked_spearman(
             resampled.push((both / f64::sqrt(in_a * in_b)).clamp(-1.0, 1.0));
         }
     });
-    resampled.sort_unstable_by(f64::total_cmp);
     let tail = 0.5 * (1.0 - confidence);
-    let interval = quantile(&resampled, tail).zip(quantile(&resampled, 1.0 - tail));
+    let interval = quantile(&mut resampled, tail).zip(quantile(&mut resampled, 1.0 - tail));
     Some(BlockedSpearman { rho, p: (as_great + 1) as f64 / (draws + 1) as f64, interval })
 }
 

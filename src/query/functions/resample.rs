@@ -167,11 +167,13 @@ pub fn resampled_means(values: &[f64], strata: &[usize], draws: usize, seed: i64
     means
 }
 
-/// The quantile of `sorted` at `fraction`, linear between order statistics (type 7 of Hyndman and Fan 1996).
-pub(super) fn quantile(sorted: &[f64], fraction: f64) -> Option<f64> {
-    let last = sorted.len().checked_sub(1)?;
+/// The quantile of `values` at `fraction`, linear between order statistics (type 7 of Hyndman and Fan 1996). Leaves
+/// `values` in another order: two places are found much sooner than all are sorted.
+pub(super) fn quantile(values: &mut [f64], fraction: f64) -> Option<f64> {
+    let last = values.len().checked_sub(1)?;
     let place = (fraction.clamp(0.0, 1.0) * last as f64).min(last as f64);
-    let (below, above) = (sorted.get(place.floor() as usize)?, sorted.get(place.ceil() as usize)?);
+    let (_, &mut below, rest) = values.select_nth_unstable_by(place.floor() as usize, f64::total_cmp);
+    let above = rest.iter().copied().min_by(f64::total_cmp).unwrap_or(below);
     Some(below + (above - below) * place.fract())
 }
 
@@ -231,8 +233,8 @@ mod tests {
 
     #[test]
     fn quantiles_are_linear_between_order_statistics() {
-        assert_eq!(quantile(&[1.0, 2.0, 4.0], 0.75), Some(3.0));
-        assert_eq!((quantile(&[1.0, 2.0], 0.0), quantile(&[1.0, 2.0], 1.0)), (Some(1.0), Some(2.0)));
-        assert_eq!(quantile(&[], 0.5), None);
+        assert_eq!(quantile(&mut [4.0, 1.0, 2.0], 0.75), Some(3.0));
+        assert_eq!((quantile(&mut [2.0, 1.0], 0.0), quantile(&mut [2.0, 1.0], 1.0)), (Some(1.0), Some(2.0)));
+        assert_eq!(quantile(&mut [], 0.5), None);
     }
 }

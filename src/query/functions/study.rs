@@ -59,10 +59,9 @@ pub fn resampled_study(
         // Without variance the test rejects when the mean is greater at all, as t_test_p does.
         rejected += usize::from(critical.is_some_and(|t| mean - popmean > t * error));
     }
-    means.sort_unstable_by(f64::total_cmp);
     Some(ResampledStudy {
-        mean_low: quantile(&means, 0.025)?,
-        mean_high: quantile(&means, 0.975)?,
+        mean_low: quantile(&mut means, 0.025)?,
+        mean_high: quantile(&mut means, 0.975)?,
         reject: critical.map(|_| rejected as f64 / draws as f64),
     })
 }
