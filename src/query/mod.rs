@@ -48,7 +48,7 @@ pub use memory::MemoryLimit;
 pub use models::{Source, built_in};
 pub(crate) use print::plain_table;
 pub use print::{Format, RowWriter, print};
-pub use promises::Violation;
+pub use promises::{RowShown, Violation};
 pub use rows::{Rows, Stop};
 pub use session::{Resources, Session};
 pub use statement::{Piece, Statement, is_whole, script};
