@@ -20,6 +20,28 @@ with sizes as (
             and d.prompt_id = v.prompt_id
             and d.variant_id = v.variant_id
     where d.repeat = 0 and d.delta is not null
+),
+
+sorted as (
+    select
+        axis,
+        size,
+        row_number() over (partition by axis order by size) - 1 as place,
+        count(*) over (partition by axis) as n
+    from sizes
+),
+
+-- Not percentile_cont: DataFusion rounds its share of a neighbour to 1e-6.
+weighted as (
+    select
+        d.axis,
+        d.size,
+        s.scale_quantile,
+        -- Of the two neighbours of h; 0 for all others.
+        greatest(0.0, 1.0 - abs(d.place - (d.n - 1) * s.scale_quantile))
+            as weight
+    from settings as s
+    cross join sorted as d
 )
 
 select
@@ -28,8 +50,7 @@ select
     min(size) as least,
     avg(size) as mean,
     max(size) as greatest,
-    (select scale_quantile from settings) as quantile,
-    percentile_cont((select scale_quantile from settings))
-        within group (order by size) as quantile_size
-from sizes
+    max(scale_quantile) as quantile,
+    sum(weight * size) as quantile_size
+from weighted
 group by axis

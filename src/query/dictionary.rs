@@ -11,7 +11,7 @@ use super::graph::{Graph, Model};
 use super::header::Header;
 use super::models::{STAGES, built_in};
 use super::session::Session;
-use super::{promises, raw};
+use super::{function_page, promises, raw};
 use crate::store::schema::{TABLES, Table};
 use crate::{Error, Result};
 
@@ -20,7 +20,7 @@ use crate::{Error, Result};
 /// # Errors
 /// A built-in model can't be planned.
 pub fn dictionary() -> Result<Vec<(&'static str, String)>> {
-    Ok(vec![("docs/tables.md", tables()?)])
+    Ok(vec![("docs/tables.md", tables()?), ("docs/functions.md", function_page::functions())])
 }
 
 fn tables() -> Result<String> {
@@ -122,7 +122,7 @@ fn type_name(data_type: &DataType) -> String {
 }
 
 /// Text that Markdown takes literally.
-fn cell(text: &str) -> String {
+pub(super) fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('<', "&lt;").replace('*', "\\*")
 }
 

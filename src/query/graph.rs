@@ -176,7 +176,8 @@ fn read(source: &Source) -> Result<Model> {
         files: Vec::new(),
         file: source.file.clone(),
     };
-    let mut statements = DFParser::parse_sql(&source.sql).map_err(|e| model.wrong(&place::message(&e)))?;
+    let mut statements =
+        DFParser::parse_sql(&source.sql).map_err(|e| model.wrong(&place::message_in(&e, &source.sql)))?;
     let statement = match (statements.pop_front(), statements.pop_front()) {
         (Some(statement), None) => statement,
         (None, _) => return Err(model.wrong("a model is one query, and there is none")),

@@ -10,7 +10,10 @@ use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::Column;
-use datafusion::logical_expr::{Expr, SortExpr};
+use datafusion::common::utils::take_function_args;
+use datafusion::logical_expr::{
+    ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, SortExpr, Volatility,
+};
 use datafusion::prelude::DataFrame;
 use futures::StreamExt;
 use parquet::arrow::ArrowWriter;
@@ -53,12 +56,41 @@ pub(super) async fn write(frame: DataFrame, model: &Model, metadata: Vec<KeyValu
 
 /// By the contract's key; without one by every column that has an order.
 fn sort_order(frame: &DataFrame, model: &Model) -> Vec<SortExpr> {
-    let by = |name: &str| Expr::Column(Column::from_name(name)).sort(true, true);
+    // DataFusion 55 takes rows for sorted by an unnested column when they are not, and leaves the sort out. Of what
+    // this function gives it knows no order.
+    let opaque = ScalarUDF::from(Opaque { signature: Signature::any(1, Volatility::Volatile) });
+    let by = |name: &str| opaque.call(vec![Expr::Column(Column::from_name(name))]).sort(true, true);
     if !model.contract.unique.is_empty() {
         return model.contract.unique.iter().map(|name| by(name)).collect();
     }
     let fields = frame.schema().fields().iter();
     fields.filter(|field| !field.data_type().is_nested()).map(|field| by(field.name())).collect()
+}
+
+/// A function that gives its argument as it is.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Opaque {
+    signature: Signature,
+}
+
+impl ScalarUDFImpl for Opaque {
+    fn name(&self) -> &str {
+        "opaque"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, types: &[DataType]) -> datafusion::error::Result<DataType> {
+        let [argument] = take_function_args(self.name(), types)?;
+        Ok(argument.clone())
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> datafusion::error::Result<ColumnarValue> {
+        let [argument] = take_function_args(self.name(), args.args)?;
+        Ok(argument)
+    }
 }
 
 /// The schema in plain types; every column may hold NULL.

@@ -34,6 +34,16 @@ pub(super) fn message(error: &DataFusionError) -> String {
     }
 }
 
+/// As [`message`], for what the parser says: where it knows no place, it has come to the end of the text.
+pub(super) fn message_in(error: &DataFusionError, sql: &str) -> String {
+    let text = message(error);
+    if split(&text).1.is_some() {
+        return text;
+    }
+    let end = of_byte(sql, sql.trim_end().len());
+    format!("{text} at Line: {}, Column: {}", end.line, end.column)
+}
+
 /// A message and the place at its end.
 pub(super) fn split(message: &str) -> (&str, Option<Place>) {
     let place = || {

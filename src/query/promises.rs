@@ -31,7 +31,7 @@ pub struct Violation {
     pub rows: u64,
     /// The first of these rows by the order of its key: its key, then the column at fault, as (name, value).
     /// Empty where the promise is about the columns themselves.
-    pub first: Vec<(String, String)>,
+    pub first: RowShown,
 }
 
 impl std::fmt::Display for Violation {
@@ -99,12 +99,11 @@ pub(super) fn check(session: &Session, name: &str, contract: &Contract) -> Resul
     Ok(violations)
 }
 
+/// Columns of a row with their values as text.
+pub type RowShown = Vec<(String, String)>;
+
 /// How many groups of rows share their values of `key`, and that key of the first; None where there are none.
-pub(super) fn duplicates(
-    session: &Session,
-    table: &str,
-    key: &[String],
-) -> Result<Option<(u64, Vec<(String, String)>)>> {
+pub(super) fn duplicates(session: &Session, table: &str, key: &[String]) -> Result<Option<(u64, RowShown)>> {
     let columns = key.iter().map(|c| quoted(c)).collect::<Vec<_>>().join(", ");
     if !may_repeat(session, table, &columns)? {
         return Ok(None);
@@ -208,12 +207,12 @@ fn number(batches: &[RecordBatch], column: usize) -> u64 {
 }
 
 /// Names and values of the first row of a result.
-pub(super) fn first_row(batches: &[RecordBatch]) -> Vec<(String, String)> {
+pub(super) fn first_row(batches: &[RecordBatch]) -> RowShown {
     batches.iter().find(|b| b.num_rows() > 0).map_or_else(Vec::new, |batch| row(batch, 0))
 }
 
 /// Names and values of a row.
-pub(super) fn row(batch: &RecordBatch, at: usize) -> Vec<(String, String)> {
+pub(super) fn row(batch: &RecordBatch, at: usize) -> RowShown {
     let schema = batch.schema();
     let named = schema.fields().iter().zip(batch.columns());
     named.map(|(field, column)| (field.name().clone(), value(column, at))).collect()

@@ -3,7 +3,6 @@
 //! In: a run directory, and what to measure. Out: parts of `similarities` and `judgements` in place of the old ones.
 //! Each part is replaced whole; until the last one is, the run says that a measurement has begun.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,7 +11,7 @@ use arrow::compute::{concat_batches, filter_record_batch};
 
 use super::Progress;
 use super::texts::{self, Pair};
-use super::wordings::Wordings;
+use super::wordings::{Baselines, Wordings};
 use crate::measure::bertscore::BertScorer;
 use crate::store::begun::Begun;
 use crate::store::manifest::Manifest;
@@ -58,14 +57,16 @@ pub fn again(run: &Path, again: &Again, stop: &AtomicBool, progress: &dyn Progre
     let mut counts = Replaced { parts: 0, replaced: 0 };
     let mut done = 0;
     progress.begin("measuring", manifest.rows.get("generations").copied().unwrap_or(0), 0);
-    for file in &parts {
-        if stop.load(Ordering::Relaxed) {
-            return Err(Error::Interrupted);
+    for of_dataset in parts.chunk_by(|a, b| a.parent() == b.parent()) {
+        let baselines = Baselines::read(of_dataset, &wordings)?;
+        for file in of_dataset {
+            if stop.load(Ordering::Relaxed) {
+                return Err(Error::Interrupted);
+            }
+            let unit = Unit { dir: &dir, again, wordings: &wordings, baselines: &baselines, generations: file };
+            done += unit.measure(&mut counts)?;
+            progress.reach(done);
         }
-        let unit = Unit { dir: &dir, again, wordings: &wordings, generations: file };
-        let rows = unit.measure(&mut counts)?;
-        done += rows;
-        progress.reach(done);
     }
     progress.end();
     if counts.replaced > 0 || resumed {
@@ -133,6 +134,7 @@ struct Unit<'a> {
     dir: &'a RunDir,
     again: &'a Again<'a>,
     wordings: &'a Wordings,
+    baselines: &'a Baselines,
     generations: &'a Path,
 }
 
@@ -172,22 +174,12 @@ impl Unit<'_> {
 
     /// The responses, each with its baseline's of repeat 0.
     fn pairs<'b>(&'b self, batch: &'b RecordBatch) -> Result<Vec<Pair<'b>>> {
-        let folder = self.generations.parent().and_then(Path::file_name).and_then(|name| name.to_str());
-        let dataset = folder.and_then(|name| name.strip_prefix("dataset=")).ok_or_else(|| {
-            Error::table("generations")(format!("{} does not lie in a folder dataset=NAME", self.generations.display()))
-        })?;
         let (prompts, variants) = (read::texts(batch, "prompt_id")?, read::texts(batch, "variant_id")?);
         let (repeats, responses) = (read::ints(batch, "repeat")?, read::texts(batch, "response")?);
-        let response = |i: usize| responses.is_valid(i).then(|| responses.value(i));
-        let firsts: HashMap<(&str, &str), Option<&str>> = (0..batch.num_rows())
-            .filter(|&i| repeats.value(i) == 0)
-            .map(|i| ((prompts.value(i), variants.value(i)), response(i)))
-            .collect();
         let mut pairs = Vec::with_capacity(batch.num_rows());
-        for i in 0..batch.num_rows() {
-            let Some(response) = response(i) else { continue };
+        for i in (0..batch.num_rows()).filter(|&i| responses.is_valid(i)) {
             let (prompt_id, variant_id) = (prompts.value(i), variants.value(i));
-            let wording = self.wordings.get(dataset, prompt_id, variant_id)?;
+            let wording = self.wordings.get(&self.baselines.dataset, prompt_id, variant_id)?;
             pairs.push(Pair {
                 prompt_id,
                 variant_id,
@@ -195,8 +187,8 @@ impl Unit<'_> {
                 subtype: &wording.subtype,
                 strength: wording.strength,
                 is_baseline: wording.is_baseline,
-                response,
-                baseline: firsts.get(&(prompt_id, wording.baseline_id.as_str())).copied().flatten(),
+                response: responses.value(i),
+                baseline: self.baselines.response(prompt_id, &wording.baseline_id),
             });
         }
         Ok(pairs)

@@ -1,9 +1,10 @@
 //! Wordings: what a complete run knows of the wordings that it asked.
 //!
-//! In: variants.parquet. Out: subtype, strength and baseline of a wording, by data set, prompt and variant.
+//! In: variants.parquet and parts of generations. Out: subtype, strength and baseline of a wording, by data set, prompt and
+//! variant, and what a model answered to the baselines.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use arrow::array::Array;
 
@@ -48,5 +49,46 @@ impl Wordings {
     pub(super) fn get(&self, dataset: &str, prompt: &str, variant: &str) -> Result<&Wording> {
         let found = self.0.get(&(dataset.to_string(), prompt.to_string(), variant.to_string()));
         found.ok_or_else(|| Error::table("variants")(format!("there is no {variant} of prompt {prompt} in {dataset}")))
+    }
+}
+
+/// What one model answered to the baselines of one data set, repeat 0.
+pub(super) struct Baselines {
+    /// Name of the data set.
+    pub(super) dataset: String,
+    /// By prompt and variant.
+    responses: HashMap<(String, String), String>,
+}
+
+impl Baselines {
+    /// Reads all parts of `generations` of one model and data set: a prompt's wordings may lie in two of them.
+    pub(super) fn read(parts: &[PathBuf], wordings: &Wordings) -> Result<Baselines> {
+        let unplaced = |part: &Path| {
+            Error::table("generations")(format!("{} does not lie in a folder dataset=NAME", part.display()))
+        };
+        let table =
+            Table::named("generations").ok_or_else(|| Error::table("generations")("not one of the raw tables"))?;
+        let mut read_so_far = Baselines { dataset: String::new(), responses: HashMap::new() };
+        for part in parts {
+            let folder = part.parent().and_then(Path::file_name).and_then(|name| name.to_str());
+            let dataset = folder.and_then(|name| name.strip_prefix("dataset=")).ok_or_else(|| unplaced(part))?;
+            read_so_far.dataset = dataset.to_string();
+            let batch = read::columns(part, table, &["prompt_id", "variant_id", "repeat", "response"])?;
+            let (prompts, variants) = (read::texts(&batch, "prompt_id")?, read::texts(&batch, "variant_id")?);
+            let (repeats, responses) = (read::ints(&batch, "repeat")?, read::texts(&batch, "response")?);
+            for i in (0..batch.num_rows()).filter(|&i| repeats.value(i) == 0 && responses.is_valid(i)) {
+                let (prompt, variant) = (prompts.value(i), variants.value(i));
+                if wordings.get(dataset, prompt, variant)?.is_baseline {
+                    let key = (prompt.to_string(), variant.to_string());
+                    read_so_far.responses.insert(key, responses.value(i).to_string());
+                }
+            }
+        }
+        Ok(read_so_far)
+    }
+
+    /// What was answered to a prompt's baseline; None where that has no response.
+    pub(super) fn response(&self, prompt: &str, baseline_id: &str) -> Option<&str> {
+        self.responses.get(&(prompt.to_string(), baseline_id.to_string())).map(String::as_str)
     }
 }

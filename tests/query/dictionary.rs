@@ -25,6 +25,9 @@ fn every_table_and_column_has_its_line() {
     ] {
         assert!(page.contains(part), "{part}");
     }
+    for function in sago::query::functions::reference() {
+        assert!(pages[1].1.contains(&format!("\n## {}\n", function.name)), "{}", function.name);
+    }
     for source in sago::query::built_in() {
         assert!(page.contains(&format!("\n### {}\n", source.name)), "{}", source.name);
     }

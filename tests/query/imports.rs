@@ -394,14 +394,18 @@ fn a_filter_and_its_responses_can_be_chosen() {
         .iter_mut()
         .for_each(|s| s.path.push("acme__tiny-1b/samples_capitals_2026-01-31T12-00-00.000000.jsonl"));
     import.responses = Responses::Filtered;
-    let run = Run::imported(&import).unwrap();
-    let found = texts(&run, "select prompt_id, response from generations where variant_id = 'baseline' order by 1");
+    let responses = |import: &Import, wording: &str| -> Vec<Value> {
+        let run = Run::imported(import).unwrap();
+        let part = run.path().join("generations/model=acme__tiny-1b/dataset=capitals/part-00000.parquet");
+        let part = part.display();
+        let sql = format!("select response from '{part}' where variant_id = '{wording}' order by prompt_id");
+        values(&scratch().query(&sql).unwrap()).into_iter().flatten().collect()
+    };
+    let text = |text: &str| Value::Text(text.to_string());
     // The filter "strict" keeps the last word.
-    assert_eq!(found, ["0 Paris", "1 Planet", "2 1897"]);
+    assert_eq!(responses(&import, "baseline"), [text("Paris"), text("Planet"), text("1897")]);
     import.filter = Some("none".into());
-    let run = Run::imported(&import).unwrap();
-    let found = texts(&run, "select response from generations where variant_id = 'own/x' and prompt_id = '2'");
-    assert_eq!(found, [" I will not answer that."]);
+    assert_eq!(responses(&import, "own/x")[2], text(" I will not answer that."));
     import.filter = Some("loose".into());
     let message = refused(&import);
     assert!(message.contains("--filter loose") && message.contains("samples_capitals"), "{message}");

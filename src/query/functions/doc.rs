@@ -152,7 +152,8 @@ impl ArgumentKind {
         }
     }
 
-    fn words(self) -> &'static str {
+    /// The type in words.
+    pub fn words(self) -> &'static str {
         match self {
             ArgumentKind::Number => "a number",
             ArgumentKind::Whole => "a whole number (bigint)",
