@@ -1,4 +1,4 @@
-"""SGS and t over synthetic deltas: sago's SQL, DuckDB running the same SQL files, and pandas doing the study's steps.
+"""SGS and t over synthetic deltas: sago, DuckDB running the same SQL, and pandas doing the study's steps.
 
 usage: analysis.py SAGO [--rows 1e6,1e7,1e8] [--memory-limit 2GiB] [--keep DIR]
 Every engine runs in a process of its own, reads the same Parquet files and writes the same two results (SGS by model
@@ -31,10 +31,22 @@ GRID += [("length", "global", k) for k in (0.25, 0.5, 1.5, 2.0, 3.0)] + [("form"
 FAMILY = {"politeness": "social_register", "length": "structural_rewriting", "form": "structural_rewriting"}
 WORDINGS = ["baseline"] + [f"{s}/{p}/{k:g}" if s != "form" else f"{s}/{p}/{k}" for s, p, k in GRID]
 ROWS_A_PROMPT = len(MODELS) * len(DATASETS) * len(WORDINGS) * len(AXES)
-SGS = "select model, axis, sgs, n_prompts from sgs_model where normalization = 'fixed' order by model, axis"
+# s under the study's divisors, as sql/stability/instability.sql has it for all normalizations at once.
+INSTABILITY = """with s_of_prompts as (
+    select d.model, d.dataset, d.prompt_id, d.axis, sqrt(avg(d.delta / a.r_fixed * (d.delta / a.r_fixed))) as s
+    from axes as a
+    inner join (
+        select x.* from measured_variants as v
+        inner join deltas as x on v.dataset = x.dataset and v.prompt_id = x.prompt_id and v.variant_id = x.variant_id
+        where x.repeat = 0
+    ) as d on d.axis = a.axis
+    group by d.model, d.dataset, d.prompt_id, d.axis
+)
+"""
+SGS = INSTABILITY + "select model, axis, avg(s) as sgs, count(*) as n_prompts from s_of_prompts group by model, axis order by model, axis"
 # The statistic alone: a p-value needs functions that other engines lack.
-T = """select model, dataset, axis, (avg(s) - 0.05) / (stddev_samp(s) / sqrt(count(s))) as t, count(s) as n
-from instability where normalization = 'fixed' group by model, dataset, axis order by model, dataset, axis"""
+T = INSTABILITY + """select model, dataset, axis, (avg(s) - 0.05) / (stddev_samp(s) / sqrt(count(s))) as t, count(s) as n
+from s_of_prompts group by model, dataset, axis order by model, dataset, axis"""
 
 
 def names(values, times, tiles):
@@ -63,7 +75,7 @@ def make_run(folder, prompts):
         "level": of_wording([None] + [v.rsplit("/", 1)[1] for v in WORDINGS[1:]], pa.string()),
         "is_baseline": of_wording([True] + [False] * (w - 1), pa.bool_()), "baseline_id": of_wording(["baseline"] * w, pa.string()),
         "seed": of_wording([0] * w, pa.int64()), "text": of_wording([""] * w, pa.string()), "is_valid": of_wording([True] * w, pa.bool_()),
-    }), folder / "variants.parquet")
+    }), folder / "variants.parquet", store_schema=False)
     draw = np.random.default_rng(20260101)
     scale = {"cos": 0.05, "bleu": 0.5, "bert": 0.1, "prob": 20.0, "ent": 0.5, "mirror": 1.0}
     writer, block = None, w * len(AXES)
@@ -80,7 +92,7 @@ def make_run(folder, prompts):
                 table = pa.table({"model": names([model], rows, 1), "dataset": names([dataset], rows, 1), "prompt_id": names(some, block, 1),
                                   "variant_id": names(WORDINGS, len(AXES), len(some)), "repeat": pa.array(np.zeros(rows, np.int32)),
                                   "axis": names(AXES, 1, rows // len(AXES)), "value": pa.nulls(rows, pa.float64()), "delta": delta.reshape(-1)})
-                writer = writer or pq.ParquetWriter(folder / "given/deltas.parquet", table.schema, compression="zstd")
+                writer = writer or pq.ParquetWriter(folder / "given/deltas.parquet", table.schema, compression="zstd", store_schema=False)
                 writer.write_table(table)
     writer.close()
 
@@ -124,8 +136,7 @@ def with_duckdb(run, limit):
     db.sql(f"create view deltas as select * from '{run}/given/deltas.parquet'")
     for name in ("models", "variants"):
         db.sql(f"create view {name} as select * from '{run}/{name}.parquet'")
-    for model in ("constants/axes", "staging/measured_variants", "stability/scales", "stability/normalized", "stability/instability",
-                  "stability/sgs_dataset", "stability/sgs_model"):
+    for model in ("constants/axes", "staging/measured_variants"):
         db.sql(f"create view {model.split('/')[1]} as {(ROOT / 'sql' / f'{model}.sql').read_text()}")
     return "\n".join(db.sql(q).df().to_csv(index=False) for q in (SGS, T))
 

@@ -87,6 +87,33 @@ bca_of_prompts as (
     group by t.level, t.model, t.dataset, t.axis, t.normalization
 ),
 
+means as (
+    select
+        model,
+        axis,
+        normalization,
+        mean,
+        min(mean) over (partition by model, axis, normalization) as least,
+        max(mean) over (partition by model, axis, normalization) as greatest
+    from strata
+    where level = 'model'
+),
+
+-- Means that differ by their last bits alone are the same.
+distinct_means as (
+    select
+        m.model,
+        m.axis,
+        m.normalization,
+        case
+            when m.greatest - m.least <= c.tie_tolerance * m.greatest
+                then m.least
+            else m.mean
+        end as mean
+    from settings as c
+    cross join means as m
+),
+
 of_datasets as (
     select
         s.model,
@@ -101,8 +128,7 @@ of_datasets as (
         min(s.mean) = max(s.mean) as is_constant,
         count(*) as n
     from settings as c
-    cross join strata as s
-    where s.level = 'model'
+    cross join distinct_means as s
     group by s.model, s.axis, s.normalization
 ),
 

@@ -278,14 +278,7 @@ impl Analysis {
 
     /// A session with the raw and the given tables of `run`.
     pub(super) fn raw_session(&self, run: &Path) -> Result<Session> {
-        let is_run = ["plan.json", "variants.parquet"].iter().any(|file| run.join(file).is_file());
-        if !is_run {
-            let found = if run.is_dir() { "a folder without plan.json" } else { "no such folder" };
-            return Err(Error::input(format!("{} is not a run", run.display()))
-                .found(found)
-                .expected("the output folder of `sago run` or `sago import`")
-                .into());
-        }
+        check_is_run(run)?;
         let session = Session::with(self.resources)?;
         raw::register(&session, run)?;
         for given in given(run)? {
@@ -293,6 +286,22 @@ impl Analysis {
         }
         Ok(session)
     }
+}
+
+/// Whether a folder is a run at all.
+///
+/// # Errors
+/// It is not; the message says what is there.
+pub(super) fn check_is_run(run: &Path) -> Result<()> {
+    let is_run = ["plan.json", "variants.parquet"].iter().any(|file| run.join(file).is_file());
+    if !is_run {
+        let found = if run.is_dir() { "a folder without plan.json" } else { "no such folder" };
+        return Err(Error::input(format!("{} is not a run", run.display()))
+            .found(found)
+            .expected("the output folder of `sago run` or `sago import`")
+            .into());
+    }
+    Ok(())
 }
 
 /// Registers a derived table as it was written; false where that is not of the raw tables and models of now.

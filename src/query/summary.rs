@@ -74,7 +74,7 @@ fn cautions(session: &Session) -> Result<String> {
             select i.model, i.axis, sum(i.n_variants) as n from instability as i
             inner join normalizations as n on n.normalization = i.normalization and n.is_primary
             group by i.model, i.axis
-        ) group by axis having min(n) <> max(n) order by axis";
+        ) inner join axes using (axis) group by axis having min(n) <> max(n) order by min(position)";
     let unequal = texts(&session.query(unequal)?, 0)?;
     if !unequal.is_empty() {
         let axes = unequal.join(", ");

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use super::analysis::{Analysis, compute, derived, given};
+use super::analysis::{Analysis, check_is_run, compute, derived, given};
 use super::contract::Kind;
 use super::inputs;
 use super::promises::{self, first_row, named};
@@ -65,6 +65,7 @@ impl<F: FnMut(&Check)> Checks<F> {
 }
 
 fn carry_out<F: FnMut(&Check)>(analysis: &Analysis, run: &Path, checks: &mut Checks<F>) -> Result<()> {
+    check_is_run(run)?;
     match check_sums(run) {
         Ok(Some(parts)) => checks.add(&format!("the plan and {parts} raw files have the bytes of the manifest"), None),
         Ok(None) => checks.add("there is no manifest to compare bytes with", None),

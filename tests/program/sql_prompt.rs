@@ -135,7 +135,7 @@ fn tables_and_columns_tell_what_they_mean() {
         "{json}"
     );
     assert!(refusal(&[&run, "-c", "\\d delta"], "").contains("did you mean deltas?"));
-    assert!(answer(&["-c", "\\df", "--format", "csv"]).contains("\nbleu("));
+    assert!(answer(&["-c", "\\df", "--format", "csv"]).contains("\n\"bleu("));
 }
 
 const ROWS: &str = "select * from (values \

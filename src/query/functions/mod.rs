@@ -33,7 +33,7 @@
 //! | `bootstrap_means(values, draws, seed, key)` | means of a resampled list, jointly for one key |
 //! | `first_half_means(values, draws, seed, key)`, `second_half_means(...)` | means of random halves of a list |
 //!
-//! [`reference`] describes each of them, with an example.
+//! [`reference()`] describes each of them, with an example.
 
 mod aggregate;
 mod answers;
