@@ -96,7 +96,7 @@ fn instability_sgs_and_tests_are_reproduced() {
             keys.len() + 1,
             &format!(
                 "select {columns}, cast(epsilon as varchar), statistic, p, n from {significance}
-                 where normalization = 'fixed'"
+                 where normalization = 'fixed' and test = 't'"
             ),
         );
         let rows = expected[section].as_array().unwrap();
