@@ -47,14 +47,15 @@ const OF_RUN: [&str; 2] = ["normalized", "variants"];
 const CONSTANTS: [&str; 4] = ["axes", "normalizations", "settings", "tolerances"];
 /// What the comparison consists of.
 const RESULTS: [&str; 2] = ["model_comparisons", "equivalence_tests"];
-/// Tables that gates can name, with the column of the result that they hold: `sgs.bleu > 0.05`.
+/// Tables that gates can name, with what they hold of `model_comparisons`: `sgs.bleu > 0.05`. There a difference is
+/// A - B; here B is the one that is measured.
 const GATES: [(&str, &str); 6] = [
-    ("sgs", "sgs_b"),
-    ("baseline", "sgs_a"),
-    ("difference", "difference"),
-    ("low", "bca_low"),
-    ("high", "bca_high"),
-    ("p", "p"),
+    ("sgs", "c.sgs_b"),
+    ("baseline", "c.sgs_a"),
+    ("difference", "-c.difference"),
+    ("low", "-c.bca_high"),
+    ("high", "-c.bca_low"),
+    ("p", "c.p"),
 ];
 
 /// The wordings of both sides, joined by key.
@@ -145,8 +146,8 @@ impl Comparison {
         self.session.query(
             "select
                  case when c.dataset = '' then 'all' else c.dataset end as dataset,
-                 c.axis, c.n_prompts as prompts, c.n_pairs as pairs, c.sgs_a, c.sgs_b, c.difference,
-                 c.bca_low as low, c.bca_high as high, c.p, c.p_holm, e.margin, e.is_equivalent
+                 c.axis, c.n_prompts as prompts, c.n_pairs as pairs, c.sgs_a, c.sgs_b, -c.difference as difference,
+                 -c.bca_high as low, -c.bca_low as high, c.p, c.p_holm, e.margin, e.is_equivalent
              from model_comparisons as c
              inner join normalizations as n on n.normalization = c.normalization and n.is_primary
              inner join axes as a on a.axis = c.axis
@@ -199,9 +200,9 @@ impl Comparison {
             .filter_map(|b| b.columns().first()?.as_string_opt::<i32>())
             .flat_map(|c| c.iter().flatten())
             .collect();
-        for (table, column) in GATES {
+        for (table, held) in GATES {
             let columns: Vec<String> =
-                axes.iter().map(|axis| format!("max(c.{column}) filter (where c.axis = '{axis}') as {axis}")).collect();
+                axes.iter().map(|axis| format!("max({held}) filter (where c.axis = '{axis}') as {axis}")).collect();
             let sql = format!(
                 "select {} from model_comparisons as c
                  inner join normalizations as n on n.normalization = c.normalization and n.is_primary

@@ -1,5 +1,6 @@
 //! The SQL layer: golden values, hand-computed rows, whole runs.
 
+mod compare;
 mod damage;
 mod dictionary;
 mod effect_sizes;
