@@ -14,8 +14,10 @@ use datafusion::logical_expr::{
     Accumulator, AggregateUDF, AggregateUDFImpl, Documentation, GroupsAccumulator, Signature, Volatility,
 };
 
-use super::collect::{Collected, Group, OneGroup};
-use super::doc::FunctionDoc;
+use super::accumulate::OneGroup;
+use super::collect::Collected;
+use super::doc::{Argument, FunctionDoc};
+use super::group::Group;
 
 /// One value of a result.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -167,7 +169,7 @@ impl AggregateUDFImpl for Collecting {
     }
 
     fn state_fields(&self, args: StateFieldsArgs) -> Result<Vec<FieldRef>> {
-        let field = |argument: &super::doc::Argument| {
+        let field = |argument: &Argument| {
             let kind = argument.kind.data_type();
             let of_group = if argument.per_group { kind } else { list_of(kind) };
             Arc::new(Field::new(format!("{}[{}]", args.name, argument.name), of_group, true))

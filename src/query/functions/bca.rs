@@ -7,9 +7,9 @@ use datafusion::common::Result;
 use datafusion::logical_expr::AggregateUDF;
 
 use super::aggregate::{Cell, CellKind, Shape, aggregate};
-use super::collect::Group;
 use super::doc::ArgumentKind::{Number, Text, Whole};
 use super::doc::{FunctionDoc, argument, per_group};
+use super::group::Group;
 use super::moments::{Moments, exact_sum};
 use super::normal::{normal_cdf, normal_quantile};
 use super::resample::{checked_draws, quantile, resampled_means};

@@ -8,9 +8,9 @@ use datafusion::common::Result;
 use datafusion::logical_expr::AggregateUDF;
 
 use super::aggregate::{Cell, CellKind, Shape, aggregate};
-use super::collect::Group;
 use super::doc::ArgumentKind::{Number, Text, Whole};
 use super::doc::{FunctionDoc, argument, per_group};
+use super::group::Group;
 use super::ranks::{Order, correlation};
 use super::resample::{Manner, checked_draws, quantile, with_places};
 use super::t_test::checked_share;

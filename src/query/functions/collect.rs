@@ -8,70 +8,16 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{
-    Array, ArrayRef, AsArray, BooleanArray, Float64Array, Int64Array, ListArray, StringArray,
-};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, Float64Array, Int64Array, ListArray, StringArray};
 use datafusion::arrow::buffer::{OffsetBuffer, ScalarBuffer};
-use datafusion::arrow::datatypes::{DataType, Field, Float64Type, Int64Type};
-use datafusion::common::{Result, ScalarValue, exec_datafusion_err, exec_err};
-use datafusion::logical_expr::{Accumulator, EmitTo, GroupsAccumulator};
+use datafusion::arrow::datatypes::{Field, Float64Type};
+use datafusion::common::{Result, exec_datafusion_err, exec_err};
+use datafusion::logical_expr::EmitTo;
 
 use super::aggregate::{Cell, Plan};
+use super::columns::Columns;
 use super::doc::ArgumentKind;
-
-/// The rows of one group, sorted, as a statistic sees them.
-#[derive(Debug, Default)]
-pub(super) struct Group {
-    columns: Vec<Vec<f64>>,
-    strata: Vec<usize>,
-    parameters: Vec<Parameter>,
-}
-
-impl Group {
-    /// The numbers of the `i`th number argument, one a row; finite, and 0 never as -0.
-    pub(super) fn column(&self, i: usize) -> &[f64] {
-        self.columns.get(i).map_or(&[], Vec::as_slice)
-    }
-
-    /// Numbers of rows with the same text, in the order of the texts; they add up to all rows. One stratum where the
-    /// function takes no text.
-    pub(super) fn strata(&self) -> &[usize] {
-        &self.strata
-    }
-
-    /// The `i`th argument that is one value a group, as a number.
-    pub(super) fn number(&self, i: usize) -> f64 {
-        match self.parameters.get(i) {
-            Some(Parameter::Number(x)) => *x,
-            Some(Parameter::Whole(n)) => *n as f64,
-            None => f64::NAN,
-        }
-    }
-
-    /// The same where it is a whole number.
-    pub(super) fn whole(&self, i: usize) -> i64 {
-        match self.parameters.get(i) {
-            Some(Parameter::Whole(n)) => *n,
-            _ => 0,
-        }
-    }
-}
-
-/// The value of an argument that is one value a group.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Parameter {
-    Number(f64),
-    Whole(i64),
-}
-
-impl std::fmt::Display for Parameter {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Parameter::Number(x) => write!(f, "{x}"),
-            Parameter::Whole(n) => write!(f, "{n}"),
-        }
-    }
-}
+use super::group::{Group, Parameter};
 
 /// The rows of all groups so far.
 #[derive(Debug)]
@@ -107,7 +53,12 @@ impl Collected {
         }
     }
 
-    fn grow(&mut self, total_groups: usize) {
+    pub(super) fn plan(&self) -> Plan {
+        self.plan
+    }
+
+    /// Makes room for the parameters of so many groups.
+    pub(super) fn grow(&mut self, total_groups: usize) {
         self.total_groups = self.total_groups.max(total_groups);
         for values in &mut self.parameters {
             values.resize(self.total_groups, None);
@@ -115,7 +66,7 @@ impl Collected {
     }
 
     /// Takes `arrays`, one an argument, into the groups that `group_of` names for their rows (None: not taken).
-    fn add(&mut self, arrays: &[ArrayRef], group_of: impl Fn(usize) -> Option<usize>) -> Result<()> {
+    pub(super) fn add(&mut self, arrays: &[ArrayRef], group_of: impl Fn(usize) -> Option<usize>) -> Result<()> {
         let columns = Columns::of(&self.plan, arrays)?;
         for row in 0..arrays.first().map_or(0, |a| a.len()) {
             let Some(group) = group_of(row) else { continue };
@@ -149,11 +100,7 @@ impl Collected {
 
     fn set_parameters(&mut self, columns: &Columns<'_>, row: usize, group: usize) -> Result<()> {
         for (i, (values, array)) in self.parameters.iter_mut().zip(&columns.parameters).enumerate() {
-            let found = match array {
-                ParameterColumn::Number(a) if a.is_valid(row) => Parameter::Number(a.value(row) + 0.0),
-                ParameterColumn::Whole(a) if a.is_valid(row) => Parameter::Whole(a.value(row)),
-                _ => continue,
-            };
+            let Some(found) = array.value(row) else { continue };
             let Some(known) = values.get_mut(group) else { return exec_err!("a group without a number") };
             match known {
                 Some(before) if *before != found => {
@@ -188,7 +135,7 @@ impl Collected {
     }
 
     /// The statistic of the first `groups` groups.
-    fn results(&self, groups: usize) -> Result<ArrayRef> {
+    pub(super) fn results(&self, groups: usize) -> Result<ArrayRef> {
         let (mut rows, starts) = self.rows_by_group(groups);
         let mut by_name: Vec<usize> = (0..self.names.len()).collect();
         by_name.sort_unstable_by_key(|&position| &self.names[position]);
@@ -218,7 +165,8 @@ impl Collected {
             group.parameters.clear();
             group.parameters.extend(self.parameters.iter().filter_map(|values| values.get(number).copied().flatten()));
             let all_known = group.parameters.len() == self.parameters.len();
-            let all_finite = group.columns.iter().flatten().all(|x| x.is_finite());
+            let all_finite = group.columns.iter().flatten().all(|x| x.is_finite())
+                && !group.parameters.iter().any(|parameter| parameter.is_nan());
             results.push(if all_known && all_finite {
                 (self.plan.statistic)(&group)?
             } else {
@@ -229,7 +177,7 @@ impl Collected {
     }
 
     /// The first `groups` groups in the form in which partitions hand them on: lists of rows, and single values.
-    fn states(&self, groups: usize) -> Result<Vec<ArrayRef>> {
+    pub(super) fn states(&self, groups: usize) -> Result<Vec<ArrayRef>> {
         let (rows, starts) = self.rows_by_group(groups);
         let starts: Vec<i32> = starts
             .iter()
@@ -267,18 +215,18 @@ impl Collected {
     }
 
     /// Takes in the states of other partitions.
-    fn merge(&mut self, states: &[ArrayRef], group_of: impl Fn(usize) -> Option<usize>) -> Result<()> {
+    pub(super) fn merge(&mut self, states: &[ArrayRef], group_of: impl Fn(usize) -> Option<usize>) -> Result<()> {
         let unexpected = || exec_datafusion_err!("{}: a state of another type", self.plan.doc.name);
         let arguments = self.plan.doc.arguments;
         let first_list = arguments.iter().zip(states).find(|(argument, _)| !argument.per_group).map(|(_, state)| state);
         let lists = first_list.and_then(|state| state.as_list_opt::<i32>()).ok_or_else(unexpected)?;
-        // One group a row of the lists' values; what is one value a group is repeated for each of them.
+        // For each row in the lists the state that it is of.
         let rows: Vec<usize> =
             (0..lists.len()).flat_map(|i| std::iter::repeat_n(i, lists.value_length(i) as usize)).collect();
-        let (mut flat, mut repeated) = (Vec::new(), Vec::new());
+        let (mut flat, mut single) = (Vec::new(), Vec::new());
         for (argument, state) in arguments.iter().zip(states) {
             if argument.per_group {
-                repeated.push(state.clone());
+                single.push(state.clone());
             } else {
                 let list = state.as_list_opt::<i32>().ok_or_else(unexpected)?;
                 let (from, to) = (list.value_offsets().first(), list.value_offsets().last());
@@ -286,7 +234,7 @@ impl Collected {
                 flat.push(list.values().slice(from, to - from));
             }
         }
-        let parameters = Columns::parameters(&self.plan, &repeated)?;
+        let parameters = Columns::parameters(&self.plan, &single)?;
         let numbers: Vec<_> = flat.iter().filter_map(|a| a.as_primitive_opt::<Float64Type>()).collect();
         let text = flat.iter().find_map(|a| a.as_string_opt::<i32>());
         let columns = Columns { numbers, text, parameters };
@@ -309,7 +257,7 @@ impl Collected {
     }
 
     /// How many groups are asked for.
-    fn asked(&self, emit_to: EmitTo) -> usize {
+    pub(super) fn asked(&self, emit_to: EmitTo) -> usize {
         match emit_to {
             EmitTo::All => self.total_groups,
             EmitTo::First(n) => n.min(self.total_groups),
@@ -317,7 +265,7 @@ impl Collected {
     }
 
     /// Forgets the first `groups` groups; the next one becomes the first.
-    fn forget(&mut self, groups: usize) {
+    pub(super) fn forget(&mut self, groups: usize) {
         let kept: Vec<bool> = self.groups.iter().map(|&group| group >= groups).collect();
         let keep = |values: &mut Vec<usize>| {
             let mut flags = kept.iter();
@@ -338,133 +286,10 @@ impl Collected {
         self.total_groups -= groups;
     }
 
-    fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         let names: usize = self.names.iter().map(|name| 2 * name.capacity() + 64).sum();
         let numbers: usize = self.numbers.iter().map(Vec::capacity).sum();
         let parameters: usize = self.parameters.iter().map(Vec::capacity).sum();
         size_of_val(self) + names + 8 * (self.groups.capacity() + self.labels.capacity() + numbers + 3 * parameters)
-    }
-}
-
-impl GroupsAccumulator for Collected {
-    fn update_batch(
-        &mut self,
-        values: &[ArrayRef],
-        groups: &[usize],
-        filter: Option<&BooleanArray>,
-        total_groups: usize,
-    ) -> Result<()> {
-        self.grow(total_groups);
-        let taken = |row: usize| filter.is_none_or(|filter| filter.is_valid(row) && filter.value(row));
-        self.add(values, |row| groups.get(row).copied().filter(|_| taken(row)))
-    }
-
-    fn evaluate(&mut self, emit_to: EmitTo) -> Result<ArrayRef> {
-        let groups = self.asked(emit_to);
-        let results = self.results(groups)?;
-        self.forget(groups);
-        Ok(results)
-    }
-
-    fn state(&mut self, emit_to: EmitTo) -> Result<Vec<ArrayRef>> {
-        let groups = self.asked(emit_to);
-        let states = self.states(groups)?;
-        self.forget(groups);
-        Ok(states)
-    }
-
-    fn merge_batch(&mut self, states: &[ArrayRef], groups: &[usize], total_groups: usize) -> Result<()> {
-        self.grow(total_groups);
-        self.merge(states, |state| groups.get(state).copied())
-    }
-
-    fn convert_to_state(&self, values: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<Vec<ArrayRef>> {
-        let rows = values.first().map_or(0, |a| a.len());
-        let mut each_alone = Collected::new(self.plan);
-        each_alone.update_batch(values, &(0..rows).collect::<Vec<_>>(), filter, rows)?;
-        each_alone.states(rows)
-    }
-
-    fn size(&self) -> usize {
-        self.bytes()
-    }
-}
-
-/// The same for queries without `group by` and for windows.
-#[derive(Debug)]
-pub(super) struct OneGroup(Collected);
-
-impl OneGroup {
-    pub(super) fn new(plan: Plan) -> Self {
-        let mut collected = Collected::new(plan);
-        collected.grow(1);
-        OneGroup(collected)
-    }
-}
-
-impl Accumulator for OneGroup {
-    fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
-        self.0.add(values, |_| Some(0))
-    }
-
-    // A window asks again and again: the rows stay.
-    fn evaluate(&mut self) -> Result<ScalarValue> {
-        ScalarValue::try_from_array(&self.0.results(1)?, 0)
-    }
-
-    fn state(&mut self) -> Result<Vec<ScalarValue>> {
-        self.0.states(1)?.iter().map(|state| ScalarValue::try_from_array(state, 0)).collect()
-    }
-
-    fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
-        self.0.merge(states, |_| Some(0))
-    }
-
-    fn size(&self) -> usize {
-        self.0.bytes()
-    }
-}
-
-/// The arrays of a batch by their role.
-struct Columns<'a> {
-    numbers: Vec<&'a Float64Array>,
-    text: Option<&'a StringArray>,
-    parameters: Vec<ParameterColumn<'a>>,
-}
-
-enum ParameterColumn<'a> {
-    Number(&'a Float64Array),
-    Whole(&'a Int64Array),
-}
-
-impl<'a> Columns<'a> {
-    /// `arrays`: one an argument, of the types that [`coerce`](super::doc::FunctionDoc::coerce) names.
-    fn of(plan: &Plan, arrays: &'a [ArrayRef]) -> Result<Self> {
-        let mut columns = Columns { numbers: Vec::new(), text: None, parameters: Vec::new() };
-        for (argument, array) in plan.doc.arguments.iter().zip(arrays) {
-            match (argument.per_group, array.data_type()) {
-                (true, _) => columns.parameters.push(ParameterColumn::of(plan, array)?),
-                (false, DataType::Utf8) => columns.text = array.as_string_opt::<i32>(),
-                (false, _) => columns.numbers.extend(array.as_primitive_opt::<Float64Type>()),
-            }
-        }
-        let wanted = plan.doc.arguments.len();
-        let found = columns.numbers.len() + columns.parameters.len() + usize::from(columns.text.is_some());
-        if found != wanted {
-            return exec_err!("{} was planned with other types", plan.doc.signature());
-        }
-        Ok(columns)
-    }
-
-    fn parameters(plan: &Plan, arrays: &'a [ArrayRef]) -> Result<Vec<ParameterColumn<'a>>> {
-        arrays.iter().map(|array| ParameterColumn::of(plan, array)).collect()
-    }
-}
-
-impl<'a> ParameterColumn<'a> {
-    fn of(plan: &Plan, array: &'a ArrayRef) -> Result<Self> {
-        let number = array.as_primitive_opt::<Float64Type>().map(ParameterColumn::Number);
-        let whole = || array.as_primitive_opt::<Int64Type>().map(ParameterColumn::Whole);
-        number.or_else(whole).ok_or_else(|| exec_datafusion_err!("{}: numbers were planned", plan.doc.signature()))
     }
 }

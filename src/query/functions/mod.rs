@@ -35,14 +35,17 @@
 //!
 //! [`reference()`] describes each of them, with an example.
 
+mod accumulate;
 mod aggregate;
 mod answers;
 pub mod bca;
 pub mod binomial;
 pub mod blocked;
 mod collect;
+mod columns;
 mod doc;
 pub mod effect;
+mod group;
 pub mod lists;
 mod moments;
 pub mod noncentral_t;

@@ -8,9 +8,9 @@ use datafusion::common::Result;
 use datafusion::logical_expr::AggregateUDF;
 
 use super::aggregate::{Cell, CellKind, Shape, aggregate};
-use super::collect::Group;
 use super::doc::ArgumentKind::{Number, Whole};
 use super::doc::{FunctionDoc, argument, per_group};
+use super::group::Group;
 use super::moments::exact_sum;
 use super::resample::{Stream, checked_draws};
 

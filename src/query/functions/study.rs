@@ -6,9 +6,9 @@ use datafusion::common::{Result, exec_datafusion_err};
 use datafusion::logical_expr::AggregateUDF;
 
 use super::aggregate::{Cell, CellKind, Shape, aggregate};
-use super::collect::Group;
 use super::doc::ArgumentKind::{Number, Whole};
 use super::doc::{FunctionDoc, argument, per_group};
+use super::group::Group;
 use super::resample::{Stream, checked_draws, quantile};
 use super::student_t::student_t_upper_quantile;
 use super::t_test::checked_share;

@@ -7,9 +7,9 @@ use datafusion::common::{Result, exec_err};
 use datafusion::logical_expr::AggregateUDF;
 
 use super::aggregate::{Cell, CellKind, Shape, aggregate};
-use super::collect::Group;
 use super::doc::ArgumentKind::Number;
 use super::doc::{Argument, FunctionDoc, argument, per_group};
+use super::group::Group;
 use super::moments::Moments;
 use super::student_t::{student_t_sf, student_t_upper_quantile};
 
