@@ -144,19 +144,25 @@ impl Comparison {
     /// When a table can't be read.
     pub fn rows(&self) -> Result<Vec<RecordBatch>> {
         self.session.query(
-            "select
-                 case when c.dataset = '' then 'all' else c.dataset end as dataset,
-                 c.axis, c.n_prompts as prompts, c.n_pairs as pairs, c.sgs_a, c.sgs_b, -c.difference as difference,
-                 -c.bca_high as low, -c.bca_low as high, c.p, c.p_holm, e.margin, e.is_equivalent
-             from model_comparisons as c
-             inner join normalizations as n on n.normalization = c.normalization and n.is_primary
-             inner join axes as a on a.axis = c.axis
-             left join (
-                 select e.* from equivalence_tests as e
-                 inner join tolerances as t on t.epsilon = e.margin and t.is_primary
-             ) as e
-                 on e.dataset = c.dataset and e.axis = c.axis and e.normalization = c.normalization
-             order by c.dataset, a.position",
+            "with found as (
+                 select
+                     c.dataset as scope, a.position, c.axis, c.n_prompts, c.n_pairs, c.sgs_a, c.sgs_b,
+                     -c.difference as difference, -c.bca_high as low, -c.bca_low as high, c.p, c.p_holm,
+                     e.margin, e.is_equivalent
+                 from model_comparisons as c
+                 inner join normalizations as n on n.normalization = c.normalization and n.is_primary
+                 inner join axes as a on a.axis = c.axis
+                 left join (
+                     select e.* from equivalence_tests as e
+                     inner join tolerances as t on t.epsilon = e.margin and t.is_primary
+                 ) as e
+                     on e.dataset = c.dataset and e.axis = c.axis and e.normalization = c.normalization
+             )
+             select
+                 case when scope = '' then 'all' else scope end as dataset, axis, n_prompts as prompts, n_pairs as pairs,
+                 sgs_a, sgs_b, difference, low, high, p, p_holm, margin, is_equivalent
+             from found
+             order by scope, position",
         )
     }
 
