@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -112,8 +113,9 @@ def timed(command):
 
 
 def rows_of(text):
-    parts = text.strip().split("\n\n")
-    return [[r for r in csv.reader(io.StringIO(p))][1:] for p in parts]
+    """The rows of each result; a header line starts one."""
+    parts = re.split(r"(?m)^(?=model,)", text)
+    return [[r for r in csv.reader(io.StringIO(p)) if r][1:] for p in parts if p.strip()]
 
 
 def same(a, b):
