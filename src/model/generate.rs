@@ -7,6 +7,7 @@
 //! batches of up to [`ROWS`]. A response that ends makes room for the next prompt at once. As soon as a baseline's response
 //! is complete it is laid after each of its variants' prompts; where a variant's own response follows it, the two share.
 
+mod admission;
 mod forced;
 
 use std::collections::{HashMap, VecDeque};
@@ -163,52 +164,6 @@ impl<'a> Work<'a> {
             },
             responses: 0,
         }
-    }
-
-    /// The order of admission: each baseline, then the prompts measured against it; then those without.
-    fn order(&self) -> Vec<usize> {
-        let mut seen = vec![false; self.job.prompts.len()];
-        let mut order = Vec::with_capacity(seen.len());
-        let mut add = |prompt: usize| {
-            if let Some(seen) = seen.get_mut(prompt)
-                && !std::mem::replace(seen, true)
-            {
-                order.push(prompt);
-            }
-        };
-        for &(_, baseline) in self.job.forced {
-            add(baseline);
-            for &pair in self.pairs_on.get(&baseline).map_or(&[][..], |pairs| pairs) {
-                add(self.job.forced[pair].0);
-            }
-        }
-        (0..self.job.prompts.len()).for_each(add);
-        order
-    }
-
-    /// Lets a prompt in, where there is room.
-    fn admit(&mut self, prompt: usize) -> bool {
-        let tokens = &self.job.prompts[prompt];
-        let responses = 1 + self.pairs_of.get(&prompt).map_or(0, Vec::len);
-        let wanted = tokens.len() + responses * self.job.settings.max_new_tokens;
-        let under_way = self.stages.iter().filter(|stage| matches!(stage, Stage::Prompt | Stage::Response)).count();
-        let room = self.job.settings.cache_bytes / self.decoder.bytes_per_position().max(1);
-        let full = under_way >= self.job.settings.batch.max(1) || self.reserved + wanted > room;
-        // Whatever is held then waits for a prompt that is not in yet: it must be let in.
-        let idle = self.queue.is_empty() && self.choosing.is_empty() && self.scoring.is_empty();
-        if full && !idle {
-            return false;
-        }
-        self.reserved += wanted;
-        self.reservations[prompt] = wanted;
-        self.stages[prompt] = Stage::Prompt;
-        self.sequences[prompt].prompt_length = tokens.len();
-        for &token in &tokens[..tokens.len() - 1] {
-            self.push(prompt, token, For::Prompt);
-        }
-        self.push_last(prompt, tokens[tokens.len() - 1]);
-        self.choosing.push(prompt);
-        true
     }
 
     /// Lays the next token after a sequence, to be computed unless the tree has it.
@@ -371,29 +326,6 @@ impl<'a> Work<'a> {
     /// Whether a prompt's last position is computed.
     fn has_begun(&self, prompt: usize) -> bool {
         matches!(self.stages[prompt], Stage::Response | Stage::Complete)
-    }
-
-    /// Lets go of a prompt that is complete and that no pair will be laid after.
-    fn release_prompt(&mut self, prompt: usize) {
-        let pairs_left = self.pairs_of.get(&prompt).map_or(0, Vec::len);
-        if self.stages[prompt] == Stage::Complete && pairs_left == 0 && !self.sequences[prompt].path.is_empty() {
-            self.release(prompt);
-            self.unreserve(prompt, self.job.prompts[prompt].len() + self.job.settings.max_new_tokens);
-        }
-    }
-
-    fn unreserve(&mut self, prompt: usize, positions: usize) {
-        let positions = positions.min(self.reservations[prompt]);
-        self.reservations[prompt] -= positions;
-        self.reserved -= positions;
-    }
-
-    fn release(&mut self, sequence: usize) {
-        let path = std::mem::take(&mut self.sequences[sequence].path);
-        let captured = &mut self.captured;
-        self.tree.release(&path, |node| {
-            captured.remove(&node);
-        });
     }
 
     fn finish(mut self) -> Answers {

@@ -33,7 +33,7 @@ pub struct Comparison {
 /// How many wordings the two sides share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shared {
-    /// Wordings of the same prompt, id and text on both sides.
+    /// Wordings of the same prompt, id and text that count on both sides (valid ones).
     pub same: i64,
     /// Wordings of the same prompt and id, but another text; they are left out.
     pub other_text: i64,
@@ -125,7 +125,7 @@ impl Comparison {
     /// When a table can't be read.
     pub fn shared(&self) -> Result<Shared> {
         let sql = "select
-                count(*) filter (where in_a and in_b and same_text),
+                (select count(*) from measured_variants),
                 count(*) filter (where in_a and in_b and not same_text),
                 count(*) filter (where not (in_a and in_b))
             from wordings where not is_baseline";

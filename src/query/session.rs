@@ -43,7 +43,7 @@ const SMALL_BATCH: usize = 8_192;
 /// Sorted files that are merged at a time: each holds some batches in memory, which can't be given back.
 const MERGED: usize = 8;
 /// Most users of memory that an error about its lack names.
-const NAMED: NonZeroUsize = NonZeroUsize::new(3).expect("three is not zero");
+const NAMED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(2);
 
 /// What a session may use of the machine.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

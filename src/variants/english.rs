@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::protected;
+use super::protected::{self, pattern};
 
 /// A word with what stands around it; a quotation, bracket or protected span is one token.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,11 +38,6 @@ static SINGLE: LazyLock<Regex> = LazyLock::new(|| {
         r"(?:^|[\s(])('[^'\n]+(?:'\w[^'\n]*)*'|‘[^’\n]+(?:’\w[^’\n]*)*’|`[^'`\n]+(?:'\w[^'\n]*)*')(?:$|[\s.,;:?!)])",
     )
 });
-
-/// A pattern written in this file; tests compile them all.
-fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("a constant pattern")
-}
 
 /// Byte spans that grammar doesn't look into: quotations, brackets, protected spans; merged and in order.
 pub(super) fn opaque(text: &str) -> Vec<(usize, usize)> {

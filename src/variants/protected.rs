@@ -58,8 +58,8 @@ static CODE_LINE: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// A pattern written in this file; tests compile them all.
-fn pattern(text: &str) -> Regex {
+/// A pattern that stands in the source; tests compile them all.
+pub(super) fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("a constant pattern")
 }
 
