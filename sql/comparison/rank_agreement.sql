@@ -79,10 +79,7 @@ select
     d.reversal_frequency,
     coalesce(d.draws, 0) as draws
 from observed as o
-inner join axes as x
-    on
-        x.axis = o.axis
-        and (x.is_main or x.axis in ('prob_generated', 'ent_generated'))
+inner join axes as x on x.axis = o.axis and x.is_resampled
 left join sorted as d
     on
         d.axis = o.axis

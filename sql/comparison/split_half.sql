@@ -1,7 +1,7 @@
 -- split_half: do two halves of one data set rank the models alike?
 --
 -- grain    axis, dataset
--- reads    axes, normalizations, settings, shared_instability
+-- reads    score_lists, settings
 -- formula  Kendall's tau-b of the models' SGS on two random halves of the
 --          prompts, the same halves for all models: mean over draws,
 --          percentile interval, share of draws with tau-b < 0
@@ -9,26 +9,7 @@
 --          half the prompts, so it is a low estimate of it. Primary
 --          normalization; no row for fewer than two models or two prompts
 
-with lists as (
-    select
-        i.axis,
-        i.dataset,
-        i.model,
-        count(*) as n_prompts,
-        -- Rounded, so that equal scores tie in every draw.
-        array_agg(round(i.s, 12) order by i.prompt_id) as scores
-    from shared_instability as i
-    inner join axes as a
-        on
-            a.axis = i.axis
-            and (a.is_main or a.axis in ('prob_generated', 'ent_generated'))
-    inner join normalizations as n
-        on n.normalization = i.normalization and n.is_primary
-    group by i.axis, i.dataset, i.model
-    having count(*) > 1
-),
-
-halves as (
+with halves as (
     select
         l.axis,
         l.dataset,
@@ -41,7 +22,8 @@ halves as (
             second_half_means(l.scores, s.rank_draws, s.seed, l.dataset)
         ) as second_sgs
     from settings as s
-    cross join lists as l
+    cross join score_lists as l
+    where l.n_prompts > 1
 ),
 
 drawn as (

@@ -12,7 +12,8 @@
 --          there is none (counts of tokens) the axis has no reference scale.
 --          bound is 1 where deltas / r_fixed lie in -1..1: cosines (deltas in
 --          -2..0), measures on 0..1 (BERTScore's F1 as far as it is not
---          negative) and jsd.
+--          negative) and jsd; 1 / 250 for prob_generated, whose deltas lie in
+--          -1..1.
 
 select
     position, axis, aspect, is_main, is_resampled, r_fixed, r_reference, bound,
@@ -56,7 +57,7 @@ from (
         0.6931471805599453, 0.6931471805599453, 1.0, null, null, 'logits',
         'mean Jensen-Shannon divergence from the baseline''s distributions'),
     (13, 'prob_generated', 'confidence', false, true,
-        250.0, 1.0, null, null, null, 'log-probabilities of generated tokens',
+        250.0, 1.0, 0.004, null, null, 'log-probabilities of generated tokens',
         'mean probability of the generated tokens; where there are no logits'),
     (14, 'ent_generated', 'confidence', false, true,
         10.0, null, null, null, null, 'log-probabilities of generated tokens',

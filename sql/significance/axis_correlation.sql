@@ -66,6 +66,33 @@ found as (
     from settings as c
     cross join at_levels as p
     group by p.level, p.model, p.dataset, p.axis_a, p.axis_b
+),
+
+of_pairs as (
+    select
+        level,
+        model,
+        dataset,
+        axis_a,
+        axis_b,
+        r['rho'] as rho,
+        r['p'] as p,
+        r['low'] as low,
+        r['high'] as high,
+        r['n'] as n,
+        margin
+    from found
+),
+
+-- Dependence that turns round from one data set to another is no independence:
+-- pooled it cancels.
+judged as (
+    select
+        *,
+        bool_or(level = 'dataset' and (low > margin or high < -margin)) over (
+            partition by model, axis_a, axis_b
+        ) as is_dependent_somewhere
+    from of_pairs
 )
 
 select
@@ -74,10 +101,12 @@ select
     dataset,
     axis_a,
     axis_b,
-    r['rho'] as rho,
-    r['p'] as p,
-    r['low'] as low,
-    r['high'] as high,
-    r['n'] as n,
-    r['low'] >= -margin and r['high'] <= margin as is_independent
-from found
+    rho,
+    p,
+    low,
+    high,
+    n,
+    low >= -margin and high <= margin
+    and (level = 'dataset' or not coalesce(is_dependent_somewhere, false))
+        as is_independent
+from judged

@@ -37,7 +37,10 @@ of_prompts as (
             v.dataset = n.dataset
             and v.prompt_id = n.prompt_id
             and v.variant_id = n.variant_id
-    where v.level is not null
+    where
+        v.level is not null
+        -- A number that only counts paraphrases is no dose.
+        and (v.family <> 'own' or v.strength is not null)
     group by
         n.model, v.subtype, v.place, v.level, v.strength, n.axis,
         n.dataset, n.prompt_id

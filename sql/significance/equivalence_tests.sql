@@ -7,7 +7,9 @@
 --          differences are equal 0 or 1, NULL at the margin itself
 -- source   method, section 7; Schuirmann 1987
 --
--- p is not corrected for the number of pairs, axes and margins. With few
+-- Without variance p is 0 or 1, as in the one-sample test of section 6: is_few
+-- says on how little that may rest. p is not corrected for the number of pairs,
+-- axes and margins. With few
 -- prompts the t-test is unsafe towards "alike", as it is towards "stable".
 
 with tested as (

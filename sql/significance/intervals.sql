@@ -7,7 +7,7 @@
 --          / (n - 1)), which for one data set is the usual interval; bca:
 --          bias-corrected and accelerated bootstrap, resampled the same way
 -- source   method, section 7; Satterthwaite 1946; Efron 1987; Davison and
---          Hinkley 1997, section 3.2
+--          Hinkley 1997, section 5.3.2
 --
 -- sampling says what another study would draw anew: 'prompts' of the data set;
 -- 'prompts within data sets', these data sets fixed; 'data sets', of which the

@@ -13,7 +13,20 @@
 -- is_stable false: not shown, which is not the same as unstable. The bounds
 -- hold one by one: they are not corrected for their number.
 
-with bounds as (
+with bounds_of_axes as (
+    select axis, 'fixed' as normalization, bound
+    from axes
+
+    union all
+
+    -- The same deltas on the reference scale; none where that is the model's.
+    select
+        axis, 'reference' as normalization,
+        bound * r_fixed / r_reference as bound
+    from axes
+),
+
+bounds as (
     select
         s.level,
         s.model,
@@ -38,7 +51,8 @@ with bounds as (
     from tolerances as e
     cross join settings as c
     cross join tested_scores as s
-    left join axes as b on b.axis = s.axis and s.normalization = 'fixed'
+    left join bounds_of_axes as b
+        on b.axis = s.axis and b.normalization = s.normalization
     group by
         s.level, s.model, s.dataset, s.axis, s.normalization, e.epsilon,
         c.enough_prompts, c.alpha, b.bound

@@ -24,14 +24,6 @@ with noise as (
     where family = 'surface_noise'
 ),
 
-grid as (
-    select
-        count(distinct subtype)
-        * count(distinct place)
-        * count(distinct rank) as n_cells
-    from noise
-),
-
 primary_deltas as (
     select n.model, n.dataset, n.prompt_id, n.variant_id, n.axis, n.delta
     from normalizations as z
@@ -57,6 +49,20 @@ scores as (
             and n.variant_id = v.variant_id
 ),
 
+-- The grid is that of the model's own wordings: one that was asked fewer has a
+-- smaller one.
+grid as (
+    select
+        model,
+        dataset,
+        axis,
+        count(distinct subtype)
+        * count(distinct place)
+        * count(distinct rank) as n_cells
+    from scores
+    group by model, dataset, axis
+),
+
 prompts as (
     select
         model,
@@ -75,7 +81,13 @@ prompts as (
 whole_prompts as (
     select p.*
     from grid as g
-    inner join prompts as p on p.n = g.n_cells
+    inner join prompts as p
+        on
+            p.model = g.model
+            and p.dataset = g.dataset
+            and p.axis = g.axis
+            and p.n = g.n_cells
+    where g.n_cells > 1
 ),
 
 cells as (

@@ -1,68 +1,11 @@
 -- sgs_strength: SGS on the wordings of one subtype and strength alone.
 --
 -- grain    model, dataset, subtype, level, axis, normalization
--- reads    measured_variants, normalizations, normalized_wide
--- formula  as instability and sgs_dataset, on that part of V
+-- reads    sgs_parts
 -- source   method, section 5; places are pooled
 
-with wide as (
-    select
-        n.model,
-        n.dataset,
-        n.prompt_id,
-        v.subtype,
-        v.level,
-        v.strength,
-        n.axis,
-        sqrt(avg(n.fixed * n.fixed)) as fixed,
-        sqrt(avg(n.reference * n.reference)) as reference,
-        sqrt(avg(n.quantile * n.quantile)) as quantile,
-        sqrt(avg(n.rank * n.rank)) as rank,
-        sqrt(avg(n.mean_absolute * n.mean_absolute)) as mean_absolute,
-        sqrt(avg(n.min_max * n.min_max)) as min_max
-    from measured_variants as v
-    inner join normalized_wide as n
-        on
-            v.dataset = n.dataset
-            and v.prompt_id = n.prompt_id
-            and v.variant_id = n.variant_id
-    where n.repeat = 0 and v.level is not null
-    group by
-        n.model, n.dataset, n.prompt_id,
-        v.subtype, v.level, v.strength, n.axis
-),
-
-long as (
-    select
-        x.model,
-        x.dataset,
-        x.subtype,
-        x.level,
-        x.strength,
-        x.axis,
-        w.normalization,
-        case w.normalization
-            when 'fixed' then x.fixed
-            when 'reference' then x.reference
-            when 'quantile' then x.quantile
-            when 'rank' then x.rank
-            when 'mean_absolute' then x.mean_absolute
-            when 'min_max' then x.min_max
-        end as s
-    from normalizations as w
-    cross join wide as x
-)
-
 select
-    model,
-    dataset,
-    subtype,
-    level,
-    strength,
-    axis,
-    normalization,
-    avg(s) as sgs,
-    count(*) as n_prompts
-from long
-where s is not null
-group by model, dataset, subtype, level, strength, axis, normalization
+    model, dataset, subtype, level, strength, axis, normalization,
+    sgs, n_prompts
+from sgs_parts
+where part = 'strength'

@@ -252,20 +252,14 @@ impl Analysis {
 
     /// Registers `names` and what they need as views over the tables that `session` has already.
     pub(super) fn views(&self, session: &Session, names: &[&str]) -> Result<()> {
-        let graph = Graph::new(&self.sources, &raw::names())?;
-        let mut open: Vec<&str> = names.to_vec();
-        let mut needed: Vec<&Model> = Vec::new();
         let known = session.tables();
-        while let Some(name) = open.pop() {
-            let model = graph.models().iter().find(|model| model.name == name);
-            let is_new = !known.iter().any(|table| table == name) && !needed.iter().any(|other| other.name == name);
-            if let Some(model) = model.filter(|_| is_new) {
-                open.extend(model.reads.iter().map(String::as_str));
-                needed.push(model);
-            }
-        }
-        let in_order = graph.models().iter().filter(|model| needed.iter().any(|other| other.name == model.name));
-        in_order.into_iter().try_for_each(|model| register_view(session, model))
+        let sources: Vec<Source> = self.sources.iter().filter(|s| !known.contains(&s.name)).cloned().collect();
+        let tables: Vec<&str> = raw::names().into_iter().chain(known.iter().map(String::as_str)).collect();
+        let graph = Graph::new(&sources, &tables)?;
+        let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+        let needed = graph.needed(&names)?;
+        let needed = graph.models().iter().filter(|model| needed.contains(model.name.as_str()));
+        needed.into_iter().try_for_each(|model| register_view(session, model))
     }
 
     /// The graph on `run`, and what its derived files would say about their origin.

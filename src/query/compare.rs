@@ -11,6 +11,7 @@ use datafusion::arrow::datatypes::Int64Type;
 use datafusion::common::TableReference;
 
 use super::analysis::Analysis;
+use super::promises::{literal, quoted};
 use super::session::Session;
 use crate::{Error, Result};
 
@@ -101,8 +102,8 @@ impl Comparison {
         let of_side = |name: &str, label: &str, model: &str| {
             format!(
                 "select '{label}' as model, dataset, prompt_id, variant_id, repeat, axis, normalization, delta
-                 from {name}_normalized where model = '{}'",
-                model.replace('\'', "''")
+                 from {name}_normalized where model = {}",
+                literal(model)
             )
         };
         let both = format!("{} union all {}", of_side("a", "A", &a.model), of_side("b", "B", &b.model));
@@ -207,8 +208,10 @@ impl Comparison {
             .flat_map(|c| c.iter().flatten())
             .collect();
         for (table, held) in GATES {
-            let columns: Vec<String> =
-                axes.iter().map(|axis| format!("max({held}) filter (where c.axis = '{axis}') as {axis}")).collect();
+            let columns: Vec<String> = axes
+                .iter()
+                .map(|axis| format!("max({held}) filter (where c.axis = {}) as {}", literal(axis), quoted(axis)))
+                .collect();
             let sql = format!(
                 "select {} from model_comparisons as c
                  inner join normalizations as n on n.normalization = c.normalization and n.is_primary

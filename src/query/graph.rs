@@ -16,6 +16,7 @@ use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 
 use super::contract::Contract;
+use super::depth;
 use super::fault::closest;
 use super::files::is_file_name;
 use super::models::Source;
@@ -176,6 +177,8 @@ fn read(source: &Source) -> Result<Model> {
         files: Vec::new(),
         file: source.file.clone(),
     };
+    // Parsing recurses as planning does.
+    depth::check(&source.sql).map_err(|e| model.wrong(&e.to_string()))?;
     let mut statements =
         DFParser::parse_sql(&source.sql).map_err(|e| model.wrong(&place::message_in(&e, &source.sql)))?;
     let statement = match (statements.pop_front(), statements.pop_front()) {
@@ -346,6 +349,7 @@ mod tests {
         );
         assert!(at("select 1;\n\n select 2").ends_with("here is another\n  at own/m.sql, line 3, column 2"));
         assert!(at("select * from other").ends_with("circle: m -> other -> m\n  in own/m.sql"));
+        assert!(at(&format!("select 1{} from raw", " + 1".repeat(20_000))).contains("nested too deeply"));
         let contract = own("select 1 as x from raw", "[columns.x]\ndoc = \"x\"\nmni = 1\n");
         assert!(contract.contains("mni") && contract.contains("own/m.toml, line 3, column 1"), "{contract}");
         let contract = own("select 1 as x from raw", "unique = [\"y\"]\n[columns.x]\ndoc = \"x\"\n");

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::files::is_parquet;
 use super::graph::Graph;
-use super::promises::{duplicates, first_row, named, quoted};
+use super::promises::{duplicates, first_row, literal, named, quoted};
 use super::session::Session;
 use crate::error::InputError;
 use crate::store::files::files_below;
@@ -81,7 +81,6 @@ fn holding(session: &Session, key: &[(String, String)], place: &Path) -> Result<
         place.set_extension("parquet");
     }
     let files = if place.is_dir() { files_below(&place)? } else { vec![place] };
-    let literal = |text: &str| format!("'{}'", text.replace('\'', "''"));
     let conditions: Vec<String> =
         inside.iter().map(|(name, value)| format!("cast({} as varchar) = {}", quoted(name), literal(value))).collect();
     let mut found = Vec::new();

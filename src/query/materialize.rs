@@ -54,7 +54,8 @@ pub(super) async fn write(frame: DataFrame, model: &Model, metadata: Vec<KeyValu
     Ok(rows)
 }
 
-/// By the contract's key; without one by every column that has an order.
+/// By the contract's key; without one by every column that has an order, numbers with a fraction last: their last
+/// digits depend on the number of threads.
 fn sort_order(frame: &DataFrame, model: &Model) -> Vec<SortExpr> {
     // DataFusion 55 takes rows for sorted by an unnested column when they are not, and leaves the sort out. Of what
     // this function gives it knows no order.
@@ -63,8 +64,9 @@ fn sort_order(frame: &DataFrame, model: &Model) -> Vec<SortExpr> {
     if !model.contract.unique.is_empty() {
         return model.contract.unique.iter().map(|name| by(name)).collect();
     }
-    let fields = frame.schema().fields().iter();
-    fields.filter(|field| !field.data_type().is_nested()).map(|field| by(field.name())).collect()
+    let ordered = frame.schema().fields().iter().filter(|field| !field.data_type().is_nested());
+    let (fractions, others): (Vec<_>, Vec<_>) = ordered.partition(|field| field.data_type().is_floating());
+    others.into_iter().chain(fractions).map(|field| by(field.name())).collect()
 }
 
 /// A function that gives its argument as it is.

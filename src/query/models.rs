@@ -50,11 +50,11 @@ models! {
         "measure_signatures";
     "stability":
         "deltas" "baseline_check" "reference_set" "reference_sizes" "quantile_scales" "scales" "reference_scales"
-        "normalized_wide" "normalized" "instability" "sgs_dataset" "sgs_model" "sgs_family" "sgs_subtype" "sgs_place"
+        "normalized_wide" "normalized" "instability" "sgs_dataset" "sgs_model" "sgs_parts" "sgs_family" "sgs_subtype" "sgs_place"
         "sgs_strength" "sgs_layer" "dataset_ratio";
     "comparison":
         "shared_variants" "shared_instability" "sgs_shared" "sgs_shared_dataset" "normalization_agreement"
-        "sgs_by_size" "size_trend" "resampled_sgs" "rank_agreement" "split_half" "rank_distribution";
+        "sgs_by_size" "size_trend" "score_lists" "resampled_sgs" "rank_agreement" "split_half" "rank_distribution";
     "significance":
         "tested_scores" "t_tests" "sign_flip_tests" "median_tests" "adjusted_tests" "significance_dataset"
         "significance_model" "effect_sizes" "intervals" "stability_claims" "power" "sample_sizes" "sample_size_curve"

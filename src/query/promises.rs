@@ -184,7 +184,7 @@ fn promises(contract: &Contract) -> (Vec<Promise>, String) {
             promise(format!("at most {max}"), format!("{c} > {max:?} or isnan({c})"));
         }
         if let Some(values) = &is.one_of {
-            let list = values.iter().map(|v| format!("'{}'", v.replace('\'', "''"))).collect::<Vec<_>>().join(", ");
+            let list = values.iter().map(|v| literal(v)).collect::<Vec<_>>().join(", ");
             promise(format!("one of {list}"), format!("cast({c} as varchar) not in ({list})"));
         }
         if let Some((other, key)) = is.references.as_deref().and_then(|r| r.split_once('.')) {
@@ -227,6 +227,11 @@ pub(super) fn value(column: &dyn Array, row: usize) -> String {
 
 fn list(names: &[String]) -> String {
     names.join(", ")
+}
+
+/// A text as SQL takes it literally.
+pub(super) fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
 }
 
 /// A name as SQL takes it literally.

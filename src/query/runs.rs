@@ -35,8 +35,11 @@ impl Analysis {
         // A constant that a run brought itself may differ from another run's.
         let own = runs.iter().map(|run| given(run)).collect::<Result<Vec<_>>>()?;
         let constants = STAGES.iter().filter(|(stage, _)| *stage == "constants").flat_map(|(_, models)| models.iter());
-        let constants: BTreeSet<&str> =
-            constants.copied().filter(|name| !own.iter().flatten().any(|own| own.model == *name)).collect();
+        let constants: BTreeSet<&str> = constants
+            .copied()
+            .filter(|name| !own.iter().flatten().any(|own| own.model == *name))
+            .filter(|name| !sessions.iter().any(|session| session.own_models().any(|own| own.name == *name)))
+            .collect();
 
         let mut all = Session::with(self.resources())?;
         let tables: BTreeSet<String> = sessions.iter().flat_map(Session::tables).collect();

@@ -70,16 +70,24 @@ fn cautions(session: &Session) -> Result<String> {
              Read bleu_effective_order and chrf (in sgs_model) beside it.\n"
         ));
     }
-    let unequal = "select axis from (
-            select i.model, i.axis, sum(i.n_variants) as n from instability as i
+    let unequal = "with own as (
+            select i.model, i.axis, i.normalization, sum(i.n_variants) as n_pairs from instability as i
             inner join normalizations as n on n.normalization = i.normalization and n.is_primary
-            group by i.model, i.axis
-        ) inner join axes using (axis) group by axis having min(n) <> max(n) order by min(position)";
+            group by i.model, i.axis, i.normalization
+        ),
+        several as (select axis from own group by axis having count(*) > 1)
+        select distinct o.axis, a.position from several as v
+        inner join axes as a on a.axis = v.axis
+        inner join own as o on o.axis = v.axis
+        left join sgs_shared as s
+            on s.model = o.model and s.axis = o.axis and s.normalization = o.normalization
+        where coalesce(s.n_pairs, 0) <> o.n_pairs
+        order by a.position";
     let unequal = texts(&session.query(unequal)?, 0)?;
     if !unequal.is_empty() {
         let axes = unequal.join(", ");
         text.push_str(&format!(
-            "The models' scores rest on different numbers of wordings on: {axes}; do not rank them by these.\n\
+            "The models' scores rest on different wordings on: {axes}; do not rank them by these.\n\
              The table sgs_shared has scores and ranks on the wordings that all models share, and how many these are.\n"
         ));
     }

@@ -10,16 +10,13 @@ use super::aggregate::{Cell, CellKind, Shape, aggregate};
 use super::doc::ArgumentKind::{Number, Text, Whole};
 use super::doc::{FunctionDoc, argument, per_group};
 use super::group::Group;
-use super::moments::{Moments, exact_sum};
+use super::moments::{Moments, SAME, exact_sum};
 use super::normal::{normal_cdf, normal_quantile};
 use super::resample::{checked_draws, quantile, resampled_means};
 use super::t_test::checked_share;
 
 /// Below this number of scores a bootstrap sees too few different resamples.
 pub const LEAST: usize = 5;
-
-/// Means that differ by less than this share are the same.
-const SAME: f64 = 1e-12;
 
 /// Why there is no interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -18,6 +18,8 @@ use super::t_test::checked_share;
 /// What [`blocked_spearman`] gives.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BlockedSpearman {
+    /// Rows of the blocks in which both columns have variance; the others tell nothing and would only dilute rho.
+    pub n: usize,
     /// The pooled correlation.
     pub rho: f64,
     /// Two-sided: (b + 1) / (draws + 1) with b permutations that correlate at least as much.
@@ -36,7 +38,8 @@ pub fn blocked_spearman(
     draws: usize,
     seed: i64,
 ) -> Option<BlockedSpearman> {
-    let (a, b) = (BlockRanks::new(a, blocks), BlockRanks::new(b, blocks));
+    let (a, b, blocks) = with_variance(a, b, blocks);
+    let (a, b, blocks) = (BlockRanks::new(&a, &blocks), BlockRanks::new(&b, &blocks), blocks.as_slice());
     let once = vec![1.0; a.rows];
     let (mut of_a, mut of_b) = (vec![0.0; a.rows], vec![0.0; a.rows]);
     a.ranks(&once, &mut of_a);
@@ -72,7 +75,24 @@ pub fn blocked_spearman(
     });
     let tail = 0.5 * (1.0 - confidence);
     let interval = quantile(&mut resampled, tail).zip(quantile(&mut resampled, 1.0 - tail));
-    Some(BlockedSpearman { rho, p: (as_great + 1) as f64 / (draws + 1) as f64, interval })
+    Some(BlockedSpearman { n: a.rows, rho, p: (as_great + 1) as f64 / (draws + 1) as f64, interval })
+}
+
+/// The rows of the blocks in which both columns vary, and the sizes of these blocks.
+fn with_variance(a: &[f64], b: &[f64], blocks: &[usize]) -> (Vec<f64>, Vec<f64>, Vec<usize>) {
+    let (mut of_a, mut of_b, mut sizes, mut from) = (Vec::new(), Vec::new(), Vec::new(), 0);
+    let varies = |block: &[f64]| block.windows(2).any(|pair| pair.first() != pair.last());
+    for &size in blocks {
+        let rows = from..from + size;
+        from += size;
+        let (Some(x), Some(y)) = (a.get(rows.clone()), b.get(rows)) else { continue };
+        if varies(x) && varies(y) {
+            of_a.extend_from_slice(x);
+            of_b.extend_from_slice(y);
+            sizes.push(size);
+        }
+    }
+    (of_a, of_b, sizes)
 }
 
 /// The order of a column within each block, from which the ranks of any resample follow without sorting.
@@ -127,7 +147,7 @@ pub(super) const BLOCKED_SPEARMAN: FunctionDoc = FunctionDoc {
         per_group("draws", Whole, "number of permutations, and of resamples"),
         per_group("seed", Whole, "seed of both; the same for the same sizes of blocks"),
     ],
-    returns: "struct of rho, p, low, high (double) and n (bigint, rows)",
+    returns: "struct of rho, p, low, high (double) and n (bigint, rows of blocks in which both vary; all where rho is NULL)",
     what: "Rank correlation of ranks taken and centered within blocks, pooled over them. p: two-sided, by permuting \
            within blocks, (b + 1) / (draws + 1). low, high: percentile interval of resampled pairs, ranked anew. All \
            but n are NULL where a column has no variance within any block.",
@@ -156,13 +176,13 @@ fn cells(group: &Group) -> Result<Vec<Cell>> {
     let confidence = checked_share("blocked_spearman", "confidence", group.number(0))?;
     let draws = checked_draws("blocked_spearman", group.whole(1))?;
     let (a, b) = (group.column(0), group.column(1));
-    let n = Cell::Count(i64::try_from(a.len()).unwrap_or(i64::MAX));
+    let rows = |n: usize| Cell::Count(i64::try_from(n).unwrap_or(i64::MAX));
     Ok(match blocked_spearman(a, b, group.strata(), confidence, draws, group.whole(2)) {
-        Some(BlockedSpearman { rho, p, interval }) => {
+        Some(BlockedSpearman { n, rho, p, interval }) => {
             let (low, high) = interval.unzip();
-            vec![Cell::Number(rho), Cell::Number(p), low.into(), high.into(), n]
+            vec![Cell::Number(rho), Cell::Number(p), low.into(), high.into(), rows(n)]
         }
-        None => vec![Cell::Null, Cell::Null, Cell::Null, Cell::Null, n],
+        None => vec![Cell::Null, Cell::Null, Cell::Null, Cell::Null, rows(a.len())],
     })
 }
 
@@ -189,6 +209,15 @@ mod tests {
         assert_eq!(blocked_spearman(&a, &b, &[3, 3], 0.95, 9, 1).unwrap().rho, -1.0);
         assert!(spearman(&a, &b).unwrap() > 0.5);
         assert_eq!(blocked_spearman(&[1.0, 1.0, 2.0, 2.0], &[1.0, 2.0, 3.0, 4.0], &[2, 2], 0.95, 9, 1), None);
+    }
+
+    #[test]
+    fn a_block_in_which_nothing_varies_does_not_dilute() {
+        let a = [1.0, 2.0, 3.0, 7.0, 7.0, 7.0];
+        let b = [1.0, 2.0, 3.0, 3.0, 1.0, 2.0];
+        let found = blocked_spearman(&a, &b, &[3, 3], 0.95, 99, 1).unwrap();
+        assert_eq!((found.rho, found.n), (1.0, 3));
+        assert_eq!(found.interval, blocked_spearman(&a[..3], &b[..3], &[3], 0.95, 99, 1).unwrap().interval);
     }
 
     #[test]

@@ -3,36 +3,6 @@
 //! In: a DataFusion context. Out: the same context with the functions below.
 //! NULL in gives NULL out; aggregates give the same bits for any order and any partitioning of their rows.
 //!
-//! | function | result |
-//! |---|---|
-//! | `bleu(reference, candidate)` | corpus BLEU of one pair (13a, exp smoothing), 0..1 |
-//! | `bleu_effective_order(reference, candidate)` | the same with effective order |
-//! | `chrf(reference, candidate)` | chrF, 0..1 |
-//! | `is_refusal(response)` | whether a response declines to answer, by rule |
-//! | `normalize_answer(text)` | lower case, without ASCII punctuation and articles (SQuAD) |
-//! | `answer_exact(response, answers)` | whether the response is one of the answers, both normalized |
-//! | `answer_contains(response, answers)` | whether the words of an answer stand in the response |
-//! | `answer_f1(response, answers)` | greatest token F1 over the answers, 0..1 |
-//! | `cosine(a, b)` | cosine of two lists of numbers; exactly 1 for equal lists |
-//! | `common_prefix_length(a, b)` | number of equal leading elements of two lists of integers |
-//! | `student_t_sf(t, df)` | P(T > t) of Student's t |
-//! | `student_t_quantile(p, df)`, `normal_quantile(p)` | the inverse distributions |
-//! | `binomial_test_p(successes, trials)` | sign test: P(X >= successes) at 1/2 |
-//! | `hedges_correction(df)` | factor that frees Cohen's d of its bias |
-//! | `bounded_mean_upper(mean, n, alpha)` | upper bound of a mean of scores in 0..1 |
-//! | `t_test_statistic(x, popmean)` | aggregate: one-sample t |
-//! | `t_test_p(x, popmean)`, `t_test_p_two_sided(x, popmean)` | aggregates: its p-values, "greater" and two-sided |
-//! | `t_interval(x, confidence)` | aggregate: t interval of a mean |
-//! | `sign_flip(x, popmean, draws, seed)`, `sign_flip_two_sided(...)` | aggregates: randomization test of a mean |
-//! | `bca_interval(x, stratum, confidence, draws, seed)` | aggregate: bootstrap interval of a mean |
-//! | `noncentral_t_sf(t, df, delta)` | P(T > t) of the noncentral t |
-//! | `t_test_power(n, effect, alpha)`, `t_test_sample_size(effect, power, alpha)` | of the one-sided t-test |
-//! | `resampled_study(x, n, popmean, alpha, draws, seed)` | aggregate: studies of another size |
-//! | `kendall_tau_b(a, b)`, `spearman(a, b)` | aggregates: rank correlations |
-//! | `blocked_spearman(a, b, block, confidence, draws, seed)` | aggregate: rank correlation within blocks |
-//! | `bootstrap_means(values, draws, seed, key)` | means of a resampled list, jointly for one key |
-//! | `first_half_means(values, draws, seed, key)`, `second_half_means(...)` | means of random halves of a list |
-//!
 //! [`reference()`] describes each of them, with an example.
 
 mod accumulate;

@@ -11,14 +11,11 @@ use super::aggregate::{Cell, CellKind, Shape, aggregate};
 use super::doc::ArgumentKind::{Number, Whole};
 use super::doc::{FunctionDoc, argument, per_group};
 use super::group::Group;
-use super::moments::exact_sum;
+use super::moments::{SAME, are_same, exact_sum};
 use super::resample::{Stream, checked_draws};
 
 /// Up to this number of scores all assignments of signs are counted.
 pub const EXACT_UP_TO: usize = 20;
-
-/// Sums that differ by less than this share of the sum of absolute differences are the same.
-const SAME: f64 = 1e-12;
 
 /// The direction of the alternative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +40,8 @@ pub fn sign_flip(scores: &[f64], popmean: f64, sides: Sides, draws: usize, seed:
     if scores.is_empty() || !popmean.is_finite() {
         return None;
     }
-    let mut differences: Vec<f64> = scores.iter().map(|x| x - popmean).collect();
+    let difference = |&x: &f64| if are_same(x, popmean) { 0.0 } else { x - popmean };
+    let mut differences: Vec<f64> = scores.iter().map(difference).collect();
     let mut sum = exact_sum(differences.iter().copied());
     if sides == Sides::Two && sum < 0.0 {
         // The two-sided test is the same for all signs changed.
@@ -187,7 +185,7 @@ mod tests {
     /// All assignments, one by one.
     fn brute_force(scores: &[f64], popmean: f64, sides: Sides) -> f64 {
         let differences: Vec<f64> = scores.iter().map(|x| x - popmean).collect();
-        let scale: f64 = differences.iter().map(|d| d.abs()).sum();
+        let scale: f64 = scores.iter().map(|x| x.abs() + popmean.abs()).sum();
         let side = |sum: f64| if sides == Sides::Two { sum.abs() } else { sum };
         let found = side(differences.iter().sum());
         let all = 1u32 << scores.len();
@@ -225,6 +223,8 @@ mod tests {
         }
         // 0.3 - 0.1 - 0.2 is no sum to a double, but is one here: two-sided, all eight assignments are as great.
         assert_eq!(sign_flip(&[-0.1, -0.2, 0.3], 0.0, Sides::Two, 1, 0).unwrap().p, 1.0);
+        // Scores that differ from popmean by how they were summed do not differ.
+        assert_eq!(sign_flip(&[0.05, 0.05 + 7e-18, 0.05 + 1.4e-17], 0.05, Sides::Greater, 1, 0).unwrap().p, 1.0);
         assert_eq!(sign_flip(&[], 0.0, Sides::Two, 1, 0), None);
     }
 

@@ -10,7 +10,7 @@ use super::aggregate::{Cell, CellKind, Shape, aggregate};
 use super::doc::ArgumentKind::Number;
 use super::doc::{Argument, FunctionDoc, argument, per_group};
 use super::group::Group;
-use super::moments::Moments;
+use super::moments::{Moments, are_same};
 use super::student_t::{student_t_sf, student_t_upper_quantile};
 
 const SCORES: Argument = argument("x", Number, "the scores; rows where it is NULL are left out");
@@ -108,7 +108,7 @@ pub fn t_test(sorted: &[f64], popmean: f64) -> TTest {
         return UNKNOWN;
     };
     if variance == 0.0 {
-        let differs = mean != popmean;
+        let differs = !are_same(mean, popmean);
         return TTest {
             p_greater: differs.then_some(if mean > popmean { 0.0 } else { 1.0 }),
             p_two_sided: differs.then_some(0.0),
@@ -142,6 +142,10 @@ mod tests {
         assert_eq!(p(0.25), (None, None));
         assert_eq!(t_test(&[0.25, 0.25], 0.1).statistic, None);
         assert_eq!(t_interval(&[0.1, 0.1, 0.1], 0.95), Some((0.1, 0.1)));
+        // The last digit is how a score was summed.
+        let nearly = [0.05, 0.05 + 7e-18, 0.05 + 1.4e-17];
+        assert_eq!(t_test(&nearly, 0.05).p_greater, None);
+        assert_eq!((t_test(&nearly, 0.01).statistic, t_test(&nearly, 0.01).p_greater), (None, Some(0.0)));
     }
 
     #[test]
