@@ -17,6 +17,11 @@ pub struct OwnModels {
 }
 
 impl OwnModels {
+    /// Whether a folder was given.
+    pub fn is_given(&self) -> bool {
+        self.folder.is_some()
+    }
+
     /// An analysis with these models.
     ///
     /// # Errors

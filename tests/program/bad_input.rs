@@ -147,5 +147,6 @@ fn directories() {
     refused(&["analyze", &nowhere, "--sql", "no-models"], &["no-models", "no such folder"]);
     refused(&["sql", &nowhere, "-c", "select 1"], &["nowhere"]);
     refused(&["sql", "-c", "select nothing from 'nowhere.csv'"], &["nowhere.csv"]);
+    refused(&["sql", "--sql", "models", "-c", "select 1"], &["--sql needs a run", "name the run"]);
     refused(&["sql", "-c", "selec 1"], &["selec", "line 1, column 1", "did you mean select?"]);
 }

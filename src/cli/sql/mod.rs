@@ -67,6 +67,9 @@ impl Sql {
         if text.is_none() && self.output.is_some() {
             return Err(Error::input("--output needs a query").fix("say it with -c or -f").into());
         }
+        if self.runs.is_empty() && self.models.is_given() {
+            return Err(Error::input("--sql needs a run: models are made of its tables").fix("name the run").into());
+        }
         self.runs.iter().for_each(|run| note_if_incomplete(run));
         let session = if self.runs.is_empty() {
             Session::with(Resources { memory: self.limits.memory_limit, ..Resources::default() })?
