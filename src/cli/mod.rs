@@ -9,6 +9,7 @@ mod import;
 mod measure;
 mod own_models;
 mod progress;
+mod release;
 mod run;
 mod sql;
 mod variants;
@@ -45,6 +46,7 @@ pub enum Done {
                   sago variants \"Who wrote Dracula?\"            see how a prompt is reworded\n  \
                   sago measure runs/first --encoder DIR         score the same responses by another encoder\n  \
                   sago sql runs/first -c \"select * from sgs_model\"\n  \
+                  sago release runs/first --out releases/first  a folder for a data hub\n  \
                   sago sql runs/first                           a prompt for SQL; \\d lists the tables"
 )]
 pub struct Arguments {
@@ -76,7 +78,9 @@ enum Command {
     Compare(compare::Compare),
     /// Ask SQL of runs, or of plain files
     Sql(sql::Sql),
-    /// Check that a run is whole and that its figures are those of its raw tables
+    /// Make a folder of complete runs that can be pushed to a data hub as it is
+    Release(release::Release),
+    /// Check that a run or a release is whole, and that its figures follow from its tables
     Verify(verify::Verify),
 }
 
@@ -94,6 +98,7 @@ impl Arguments {
             Command::Analyze(analyze) => analyze.carry_out(),
             Command::Compare(compare) => compare.carry_out(),
             Command::Sql(sql) => sql.carry_out(),
+            Command::Release(release) => release.carry_out(),
             Command::Verify(verify) => verify.carry_out(),
         }
     }

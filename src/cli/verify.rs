@@ -6,18 +6,21 @@ use clap::Args;
 
 use super::own_models::OwnModels;
 use super::{Done, Limits, note_if_incomplete, print};
-use crate::{Result, query};
+use crate::{Result, query, release};
 
-/// Check that a run is whole and that its figures are those of its raw tables
+/// Check that a run or a release is whole, and that its figures follow from its tables
 #[derive(Debug, Args)]
-#[command(after_help = "Example:
+#[command(after_help = "Examples:
   sago verify runs/first
+  sago verify releases/first
 
-One line a check: bytes against the manifest, columns and types, keys, relations, counts, derived tables against
-those that the raw tables give, contracts, baselines. Nothing is written to the run.
-Exit code 3 where a check does not hold, 2 where the run can't be read.")]
+One line a check. Of a run: bytes against the manifest, columns and types, keys, relations, counts, derived tables against
+those that the raw tables give, contracts, baselines. Of a release: checksums (each file
+that is missing, changed or too many), counts, columns, keys, contracts, baselines, SGS computed anew from the deltas,
+wide matrices against the long tables. Nothing is written to either.
+Exit code 3 where a check does not hold, 2 where it can't be read.")]
 pub struct Verify {
-    /// Directory of the run
+    /// Directory of a run, or of a release
     run: PathBuf,
     #[command(flatten)]
     models: OwnModels,
@@ -36,9 +39,11 @@ impl Verify {
             analysis = analysis.with_threads(threads.into());
         }
         let mut unprinted = None;
-        let holds = query::verify(&analysis, &self.run, |check| {
-            unprinted = unprinted.take().or(print(&format!("{check}\n")).err());
-        })?;
+        let tell = |check: &query::Check| unprinted = unprinted.take().or(print(&format!("{check}\n")).err());
+        let holds = match release::is_release(&self.run) {
+            true => release::verify(&analysis, &self.run, tell)?,
+            false => query::verify(&analysis, &self.run, tell)?,
+        };
         match unprinted {
             Some(error) => Err(error),
             None if holds => Ok(Done::All),

@@ -130,7 +130,7 @@ impl Analysis {
     }
 
     /// What its sessions may use.
-    pub(super) fn resources(&self) -> Resources {
+    pub(crate) fn resources(&self) -> Resources {
         self.resources
     }
 
@@ -286,7 +286,7 @@ impl Analysis {
 ///
 /// # Errors
 /// It is not; the message says what is there.
-pub(super) fn check_is_run(run: &Path) -> Result<()> {
+pub(crate) fn check_is_run(run: &Path) -> Result<()> {
     let is_run = ["plan.json", "variants.parquet"].iter().any(|file| run.join(file).is_file());
     if !is_run {
         let found = if run.is_dir() { "a folder without plan.json" } else { "no such folder" };

@@ -34,7 +34,7 @@ pub(super) fn silence_thread() {
 }
 
 /// Runs `work`; a panic in it is an error with its words. Nothing that it left half done may be used again.
-pub(super) fn caught<T>(work: impl FnOnce() -> std::result::Result<T, String>) -> std::result::Result<T, String> {
+pub(crate) fn caught<T>(work: impl FnOnce() -> std::result::Result<T, String>) -> std::result::Result<T, String> {
     let before = CAUGHT.get();
     silence_thread();
     let result = catch_unwind(AssertUnwindSafe(work));

@@ -122,7 +122,7 @@ fn type_name(data_type: &DataType) -> String {
 }
 
 /// Text that Markdown takes literally.
-pub(super) fn cell(text: &str) -> String {
+pub(crate) fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('<', "&lt;").replace('*', "\\*")
 }
 

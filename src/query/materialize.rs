@@ -96,7 +96,7 @@ impl ScalarUDFImpl for Opaque {
 }
 
 /// The schema in plain types; every column may hold NULL.
-pub(super) fn plain_schema(schema: &Schema) -> SchemaRef {
+pub(crate) fn plain_schema(schema: &Schema) -> SchemaRef {
     let fields = schema.fields().iter().map(|f| Field::new(f.name(), plain_type(f.data_type()), true));
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
@@ -116,7 +116,7 @@ fn plain_type(data_type: &DataType) -> DataType {
 }
 
 /// The rows in the types of a plain schema.
-pub(super) fn plain(batch: &RecordBatch, schema: &SchemaRef) -> datafusion::error::Result<RecordBatch> {
+pub(crate) fn plain(batch: &RecordBatch, schema: &SchemaRef) -> datafusion::error::Result<RecordBatch> {
     let columns = batch.columns().iter().zip(schema.fields()).map(|(column, field)| cast(column, field.data_type()));
     let columns: Vec<ArrayRef> = columns.collect::<Result<_, _>>()?;
     Ok(RecordBatch::try_new(Arc::clone(schema), columns)?)

@@ -43,7 +43,7 @@ impl std::fmt::Display for Violation {
 }
 
 /// Values of a row as `model=a, dataset=b`.
-pub(super) fn named(values: &[(String, String)]) -> String {
+pub(crate) fn named(values: &[(String, String)]) -> String {
     values.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(", ")
 }
 
@@ -103,7 +103,7 @@ pub(super) fn check(session: &Session, name: &str, contract: &Contract) -> Resul
 pub type RowShown = Vec<(String, String)>;
 
 /// How many groups of rows share their values of `key`, and that key of the first; None where there are none.
-pub(super) fn duplicates(session: &Session, table: &str, key: &[String]) -> Result<Option<(u64, RowShown)>> {
+pub(crate) fn duplicates(session: &Session, table: &str, key: &[String]) -> Result<Option<(u64, RowShown)>> {
     let columns = key.iter().map(|c| quoted(c)).collect::<Vec<_>>().join(", ");
     if !may_repeat(session, table, &columns)? {
         return Ok(None);
@@ -154,7 +154,7 @@ fn check_columns(name: &str, contract: &Contract, found: &[(String, DataType)]) 
 }
 
 /// Names and types of a table.
-pub(super) fn columns(session: &Session, name: &str) -> Result<Vec<(String, DataType)>> {
+pub(crate) fn columns(session: &Session, name: &str) -> Result<Vec<(String, DataType)>> {
     let batches = session.query(&format!("select * from {} limit 0", quoted(name))).map_err(Error::table(name))?;
     let schema = batches.first().map(RecordBatch::schema);
     let fields = schema.iter().flat_map(|s| s.fields());
@@ -207,7 +207,7 @@ fn number(batches: &[RecordBatch], column: usize) -> u64 {
 }
 
 /// Names and values of the first row of a result.
-pub(super) fn first_row(batches: &[RecordBatch]) -> RowShown {
+pub(crate) fn first_row(batches: &[RecordBatch]) -> RowShown {
     batches.iter().find(|b| b.num_rows() > 0).map_or_else(Vec::new, |batch| row(batch, 0))
 }
 
@@ -230,12 +230,12 @@ fn list(names: &[String]) -> String {
 }
 
 /// A text as SQL takes it literally.
-pub(super) fn literal(text: &str) -> String {
+pub(crate) fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
 /// A name as SQL takes it literally.
-pub(super) fn quoted(name: &str) -> String {
+pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 

@@ -18,7 +18,7 @@ use super::session::{Session, failed};
 use crate::{Error, Result};
 
 /// The column that says from which run a row is.
-pub(super) const RUN: &str = "run";
+pub(crate) const RUN: &str = "run";
 
 impl Analysis {
     /// A session with the tables of all `runs`: of one run as [`Analysis::open`], of several each table is the union
@@ -63,7 +63,7 @@ impl Analysis {
 }
 
 /// What each run is called in the column `run`.
-fn names(runs: &[PathBuf]) -> Result<Vec<String>> {
+pub(crate) fn names(runs: &[PathBuf]) -> Result<Vec<String>> {
     let whole: Vec<PathBuf> = runs.iter().map(|run| run.canonicalize().unwrap_or_else(|_| run.clone())).collect();
     for (at, run) in whole.iter().enumerate() {
         if whole.iter().take(at).any(|before| before == run) {

@@ -247,7 +247,7 @@ impl Session {
     }
 
     /// Whether there is a table of this name.
-    pub(super) fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.ctx.table_exist(TableReference::bare(name)).unwrap_or(false)
     }
 

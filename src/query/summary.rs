@@ -9,6 +9,7 @@ use std::path::Path;
 use datafusion::arrow::array::{ArrayRef, AsArray, RecordBatch};
 use datafusion::arrow::datatypes::{Float64Type, Int64Type};
 
+use super::dictionary::cell;
 use super::print::{align, plain_table};
 use super::session::Session;
 use crate::{Error, Result};
@@ -165,6 +166,30 @@ fn texts(batches: &[RecordBatch], column: usize) -> Result<Vec<String>> {
         all.extend(texts.iter().map(|text| text.unwrap_or_default().to_string()));
     }
     Ok(all)
+}
+
+/// SGS with its marks as Markdown, a row for each value of `keys`: of models, or of models and data sets where
+/// `dataset` is among them.
+///
+/// # Errors
+/// The tables can't be read.
+pub(crate) fn sgs_markdown(session: &Session, keys: &[&str]) -> Result<String> {
+    let (sgs, significance) = match keys.contains(&"dataset") {
+        true => ("sgs_dataset", "significance_dataset"),
+        false => ("sgs_model", "significance_model"),
+    };
+    let (axes, rows) = (axes(session)?, scores(session, keys, sgs, significance)?);
+    let header: Vec<&str> = keys.iter().copied().chain(axes.iter().map(String::as_str)).chain(["n"]).collect();
+    let mut text = format!("| {} |\n|{}\n", header.join(" | "), "---|".repeat(header.len()));
+    for (key, scores) in &rows {
+        let cells = axes.iter().map(|axis| match scores.get(axis) {
+            Some(score) => format!("{}{}", decimals(score.sgs), score.mark.replace('*', "\\*")),
+            None => "–".to_string(),
+        });
+        let cells: Vec<String> = key.iter().map(|k| cell(k)).chain(cells).chain([prompts(scores)]).collect();
+        text.push_str(&format!("| {} |\n", cells.join(" | ")));
+    }
+    Ok(text)
 }
 
 fn table(keys: &[&str], axes: &[String], rows: &Rows) -> String {

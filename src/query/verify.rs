@@ -43,7 +43,7 @@ impl std::fmt::Display for Check {
 /// When the run can't be read although nothing before had failed: it is no run, a file is damaged that no manifest
 /// speaks of, a model's SQL fails.
 pub fn verify(analysis: &Analysis, run: &Path, tell: impl FnMut(&Check)) -> Result<bool> {
-    let mut checks = Checks { tell, failed: false };
+    let mut checks = Checks::new(tell);
     match carry_out(analysis, run, &mut checks) {
         // What failed before is the reason, and is told.
         Err(error) if checks.failed => checks.add("the rest can be checked", Some(one_line(&error))),
@@ -52,13 +52,25 @@ pub fn verify(analysis: &Analysis, run: &Path, tell: impl FnMut(&Check)) -> Resu
     Ok(!checks.failed)
 }
 
-struct Checks<F> {
+/// Tells of each check and remembers whether one failed.
+pub(crate) struct Checks<F> {
     tell: F,
     failed: bool,
 }
 
 impl<F: FnMut(&Check)> Checks<F> {
-    fn add(&mut self, what: &str, fault: Option<String>) {
+    /// No check yet; `tell` hears of each.
+    pub(crate) fn new(tell: F) -> Self {
+        Checks { tell, failed: false }
+    }
+
+    /// Whether one has failed.
+    pub(crate) fn failed(&self) -> bool {
+        self.failed
+    }
+
+    /// Tells of a check; `fault` is what does not hold.
+    pub(crate) fn add(&mut self, what: &str, fault: Option<String>) {
         self.failed |= fault.is_some();
         (self.tell)(&Check { what: what.to_string(), fault });
     }
@@ -187,7 +199,7 @@ fn short(error: &InputError) -> String {
     text
 }
 
-fn one_line(error: &Error) -> String {
+pub(crate) fn one_line(error: &Error) -> String {
     match error {
         Error::Input(error) => short(error),
         other => other.to_string().replace('\n', " "),
