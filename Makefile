@@ -7,7 +7,7 @@ export SAGO_COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 # Official data set files, for `make test-data`; the tests pass without them.
 DATA   ?=
 
-.PHONY: demo install test test-data test-readers test-full-disk bench docs dictionary check setup models help
+.PHONY: demo install test test-data test-readers test-release test-full-disk bench docs dictionary check setup models help
 
 help:
 	@echo "make demo            run the whole job on a small real model (minutes on two cores)"
@@ -19,6 +19,7 @@ help:
 	@echo "make check           format, clippy and documentation, as CI runs them"
 	@echo "make test-data DATA=DIR    test the loaders on the official data set files"
 	@echo "make test-readers    open a run in pandas, Polars and DuckDB (installs them in $(VENV))"
+	@echo "make test-release    open a release in mlcroissant, pandas, Polars and DuckDB (installs them in $(VENV))"
 	@echo "make test-full-disk  fill a small file system (needs root)"
 
 setup:
@@ -48,6 +49,12 @@ test-readers: models
 	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/readers/requirements.txt
 	@$(CARGO) build --locked
 	$(VENV)/bin/python tests/readers/check.py "$$($(CARGO) run --locked --quiet -- --version >/dev/null && echo $${CARGO_TARGET_DIR:-target}/debug/sago)"
+
+test-release: models
+	@test -x $(VENV)/bin/python || { echo "release: installing mlcroissant, pandas, Polars and DuckDB in $(VENV)" >&2; python3 -m venv $(VENV); }
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/release/requirements.txt
+	@$(CARGO) build --locked
+	$(VENV)/bin/python tests/release/check.py "$${CARGO_TARGET_DIR:-target}/debug/sago"
 
 test-full-disk: models
 	@$(CARGO) build --locked

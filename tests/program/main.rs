@@ -3,6 +3,7 @@
 mod bad_input;
 mod import;
 mod measure;
+mod release;
 mod resume;
 mod sql_prompt;
 mod whole_job;
