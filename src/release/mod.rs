@@ -7,6 +7,7 @@ mod card;
 mod checksums;
 mod croissant;
 mod index;
+mod long;
 mod matrices;
 mod sgs;
 mod sources;
