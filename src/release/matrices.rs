@@ -9,7 +9,8 @@ use std::path::Path;
 
 use polars::frame::DataFrame;
 use polars::prelude::{
-    Column, DataType, KeyValueMetadata, ParallelStrategy, ParquetReader, ParquetWriter, PlSmallStr, SerReader, UnpivotDF,
+    Column, DataType, KeyValueMetadata, ParallelStrategy, ParquetReader, ParquetWriter, PlSmallStr, SerReader,
+    UnpivotDF,
 };
 
 use super::index::IndexedMatrix;
@@ -157,4 +158,3 @@ fn in_cells(long: &DataFrame) -> polars::prelude::PolarsResult<Cells> {
     }
     Ok(cells)
 }
-
