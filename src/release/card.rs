@@ -113,7 +113,8 @@ fn of_run(name: &str, plan: &Value, manifest: &Manifest) -> Value {
     // Numbers and lists as they stand in the plan.
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_string);
     let pairs = |key: &str| -> Vec<(&String, String)> {
-        plan[key].as_object().into_iter().flatten().map(|(name, value)| (name, text(value))).collect()
+        let settled = plan[key].as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
+        settled.map(|(name, value)| (name, text(value))).collect()
     };
     let models = plan["models"].as_array().into_iter().flatten();
     // Of an import's models nothing but the name is known.

@@ -39,7 +39,6 @@ pub(super) fn write(sources: &Sources, index: &Index, docs: &[TableDoc], folder:
             "@type": "cr:FileSet",
             "@id": table.name,
             "name": table.name,
-            "containedIn": table.files.iter().map(|file| json!({"@id": file})).collect::<Vec<_>>(),
             "encodingFormat": PARQUET,
             "includes": format!("{}/{}/*.parquet", tables::FOLDER, table.name),
         }));
@@ -158,6 +157,7 @@ fn context() -> Value {
     add("examples", json!({"@id": "cr:examples", "@type": "@json"}));
     for name in [
         "column",
+        "equivalentProperty",
         "extract",
         "field",
         "fileObject",
@@ -176,6 +176,7 @@ fn context() -> Value {
         "regex",
         "repeated",
         "replace",
+        "samplingRate",
         "separator",
         "source",
         "subField",

@@ -139,11 +139,13 @@ struct Parts<'a> {
     writer: Option<ArrowWriter<File>>,
     files: Vec<PathBuf>,
     rows: u64,
+    /// Size at which a file ends.
+    most: usize,
 }
 
 impl<'a> Parts<'a> {
     fn new(table: &'a str, folder: &'a Path, properties: WriterProperties, schema: &'a SchemaRef) -> Self {
-        Parts { table, folder, properties, schema, writer: None, files: Vec::new(), rows: 0 }
+        Parts { table, folder, properties, schema, writer: None, files: Vec::new(), rows: 0, most: PART }
     }
 
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
@@ -153,7 +155,7 @@ impl<'a> Parts<'a> {
         };
         writer.write(batch).map_err(Error::table(self.table))?;
         self.rows += batch.num_rows() as u64;
-        if writer.bytes_written() + writer.in_progress_size() < PART {
+        if writer.bytes_written() + writer.in_progress_size() < self.most {
             self.writer = Some(writer);
             return Ok(());
         }
@@ -196,4 +198,35 @@ fn create_folder_of(path: &Path) -> Result<()> {
 fn end(writer: ArrowWriter<File>, table: &str) -> Result<()> {
     let file = writer.into_inner().map_err(Error::table(table))?;
     file.sync_all().map_err(Error::table(table))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query::{Resources, first_row, open_released};
+    use std::sync::Arc;
+
+    #[test]
+    fn a_large_table_is_cut_into_parts_that_are_one_table() {
+        let dir = tempfile::tempdir().unwrap();
+        let numbers: arrow::array::ArrayRef = Arc::new(arrow::array::Int64Array::from_iter_values(0..10));
+        let batch = RecordBatch::try_from_iter([("n", numbers)]).unwrap();
+        let schema = batch.schema();
+        let write = |most: usize, batches: usize| {
+            let properties = WriterProperties::builder().build();
+            let mut parts = Parts { most, ..Parts::new("t", dir.path(), properties, &schema) };
+            (0..batches).for_each(|_| parts.write(&batch).unwrap());
+            let names = parts.finish().unwrap();
+            names.iter().map(|file| file.strip_prefix(dir.path()).unwrap().display().to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(write(PART, 0), [""; 0]);
+        assert_eq!(write(1, 1), ["t.parquet"]);
+        let files = write(1, 3);
+        assert_eq!(files, ["t/part-00000.parquet", "t/part-00001.parquet", "t/part-00002.parquet"]);
+        assert!(!dir.path().join("t.parquet").exists());
+        let files = files.iter().map(|name| dir.path().join(name)).collect();
+        let session = open_released(Resources::default(), &[("t".to_string(), files)]).unwrap();
+        let sum = first_row(&session.query("select sum(n) as sum from t").unwrap());
+        assert_eq!(sum, [("sum".to_string(), "135".to_string())]);
+    }
 }
