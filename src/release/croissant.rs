@@ -37,10 +37,10 @@ pub(super) fn write(sources: &Sources, index: &Index, docs: &[TableDoc], folder:
     for table in index.tables.iter().filter(|table| table.files.len() > 1) {
         distribution.push(json!({
             "@type": "cr:FileSet",
-            "@id": table.name,
-            "name": table.name,
+            "@id": parts_of(table),
+            "name": parts_of(table),
             "encodingFormat": PARQUET,
-            "includes": format!("{}/{}/*.parquet", tables::FOLDER, table.name),
+            "includes": parts_of(table),
         }));
     }
     let described =
@@ -89,11 +89,16 @@ pub(super) fn difference(folder: &Path) -> Result<Option<String>> {
     Ok(None)
 }
 
+/// The files of a table in parts; its record set has the table's name already.
+fn parts_of(table: &IndexedTable) -> String {
+    format!("{}/{}/*.parquet", tables::FOLDER, table.name)
+}
+
 fn record_set(table: &IndexedTable, doc: &TableDoc) -> Value {
     let id = |column: &str| format!("{}/{column}", table.name);
     let source = match table.files.as_slice() {
         [file] => json!({"fileObject": {"@id": file}}),
-        _ => json!({"fileSet": {"@id": table.name}}),
+        _ => json!({"fileSet": {"@id": parts_of(table)}}),
     };
     let field = |name: &str| {
         let column = doc.columns.iter().find(|column| column.name == name)?;
