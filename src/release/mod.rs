@@ -66,7 +66,7 @@ pub struct Released {
 }
 
 /// Makes a release; `tell` hears what is being written, and ends it with an
-/// error. Before the folder gets its name it is checked as [`verify`] does.
+/// error. Before the folder gets its name it is checked as [`verify()`] does.
 ///
 /// # Errors
 /// `out` holds something, a run is incomplete, damaged or not analysed, its figures do not follow from its deltas, a

@@ -108,6 +108,7 @@ impl Sources {
     pub(super) fn title(&self) -> String {
         let models = self.models();
         let named = match models.as_slice() {
+            [] => "language models".to_string(),
             [one] => one.clone(),
             [one, other] => format!("{one} and {other}"),
             more => format!("{} models", more.len()),
