@@ -133,19 +133,18 @@ const ENCODER: &str = "ENCODER";
 /// Parts of `similarities` have different signatures of a measure, or some have none: the message names them and says what
 /// to do. A part can't be read.
 pub fn check_signatures(run: &Path) -> Result<()> {
-    for (measure, found) in signatures_or_none(run)?.into_iter().filter(|(_, found)| found.len() > 1) {
-        let said = if measure == "bertscore" {
-            Begun { encoder: Some(ENCODER.to_string()), ..Begun::default() }
-        } else {
-            Begun { metrics: true, ..Begun::default() }
-        };
-        let found: Vec<String> = found.into_iter().map(|s| s.unwrap_or_else(|| "none".to_string())).collect();
-        return Err(Error::input(format!("the scores of {} are of {} kinds", run.display(), found.len()))
-            .key(measure)
-            .found(found.join(" and "))
-            .expected("one signature in all of similarities")
-            .fix(format!("measure all responses alike: {}", said.command(run)))
-            .into());
-    }
-    Ok(())
+    let mixed = signatures_or_none(run)?.into_iter().find(|(_, found)| found.len() > 1);
+    let Some((measure, found)) = mixed else { return Ok(()) };
+    let said = if measure == "bertscore" {
+        Begun { encoder: Some(ENCODER.to_string()), ..Begun::default() }
+    } else {
+        Begun { metrics: true, ..Begun::default() }
+    };
+    let found: Vec<String> = found.into_iter().map(|s| s.unwrap_or_else(|| "none".to_string())).collect();
+    Err(Error::input(format!("the scores of {} are of {} kinds", run.display(), found.len()))
+        .key(measure)
+        .found(found.join(" and "))
+        .expected("one signature in all of similarities")
+        .fix(format!("measure all responses alike: {}", said.command(run)))
+        .into())
 }
