@@ -73,7 +73,10 @@ fn carry_out<F: FnMut(&Check)>(analysis: &Analysis, run: &Path, checks: &mut Che
     match check_sums(run) {
         Ok(Some(parts)) => checks.add(&format!("the plan and {parts} raw files have the bytes of the manifest"), None),
         Ok(None) => checks.add("there is no manifest to compare bytes with", None),
-        Err(Error::Input(fault)) => checks.add("raw files have the bytes of the manifest", Some(short(&fault))),
+        Err(Error::Input(fault)) => {
+            let fix = fault.fix.as_ref().map_or_else(String::new, |fix| format!("; {fix}"));
+            checks.add("raw files have the bytes of the manifest", Some(short(&fault) + &fix));
+        }
         Err(other) => return Err(other),
     }
     checks.add("raw tables have their columns and types", schemas(run)?);
