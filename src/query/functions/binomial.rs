@@ -15,7 +15,7 @@ const MOST_TRIALS: f64 = 1e12;
 /// P(X >= `successes`) for X ~ Binomial(`trials`, 1/2), whole numbers; None without trials.
 ///
 /// The middle term is a ratio of gammas, the others follow from it one by one; terms too small for a double end the
-/// walk, so it takes some 40 sqrt(trials) steps at most. Relative error under 1e-9 up to [`MOST_TRIALS`]; None above.
+/// walk, so it takes some 40 sqrt(trials) steps at most. Relative error under 1e-9 up to 1e12 trials; None above.
 pub fn binomial_test_p(successes: f64, trials: f64) -> Option<f64> {
     if !(1.0..=MOST_TRIALS).contains(&trials) {
         return None;
