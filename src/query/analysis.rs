@@ -4,7 +4,12 @@
 //! A file `given/NAME.parquet` takes the place of the model NAME: an import knows deltas, not what they came from.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
+
+use datafusion::datasource::TableProvider;
+use datafusion::prelude::SessionContext;
+use parquet::file::metadata::KeyValue;
 
 use super::contract::Kind;
 use super::freshness::Origins;
@@ -204,18 +209,31 @@ impl Analysis {
         Ok(written)
     }
 
-    /// A session with all tables of `run`; derived ones as they were written from the raw tables of now, else as views.
+    /// A session with all tables of `run`; derived ones as they were written from the raw tables of now, else made
+    /// when a query first names them.
     ///
     /// # Errors
     /// As [`Session::open_run`].
     pub fn open(&self, run: &Path) -> Result<Session> {
         let mut session = self.raw_session(run)?;
         let (graph, origins) = self.graph_with_origins(run)?;
+        let aside = Arc::new(tempfile::tempdir().map_err(Error::io("write in", std::env::temp_dir()))?);
+        let mut unwritten = Vec::new();
         for model in graph.models() {
-            if !take_written(&session, run, model, &origins) {
-                register_view(&session, model)?;
+            if take_written(&session, run, model, &origins) {
+                continue;
             }
+            if model.contract.kind == Kind::Table {
+                unwritten.push(model.name.clone());
+            }
+            let (model, metadata, aside) = (model.clone(), origins.metadata(&model.name), Arc::clone(&aside));
+            session.register_lazily(&model.name.clone(), move |ctx| {
+                // The folder lives as long as what is in it can be asked for.
+                let file = aside.path().join(format!("{}.parquet", model.name));
+                made(ctx, model.clone(), metadata.clone(), file)
+            })?;
         }
+        session.lacks(unwritten);
         session.knows(graph.models());
         Ok(session)
     }
@@ -325,6 +343,24 @@ fn make(session: &Session, model: &Model, origins: &Origins, path: &Path) -> Res
         .map_err(|e| of_model(model, session.blame(e)))?;
     session.register_file(&model.name, path)?;
     Ok(Materialized { name: model.name.clone(), rows, seconds: start.elapsed().as_secs_f64() })
+}
+
+/// Makes a model's table: a view as it is, a table written to `file`.
+async fn made(
+    ctx: SessionContext,
+    model: Model,
+    metadata: Vec<KeyValue>,
+    file: PathBuf,
+) -> Result<Arc<dyn TableProvider>> {
+    let made = async {
+        let rows = plan(&ctx, &model.sql).await?;
+        if model.contract.kind == Kind::View {
+            return Ok(rows.into_view());
+        }
+        materialize::write(rows, &model, metadata, &file).await?;
+        files::open(&ctx, &file).await
+    };
+    made.await.map_err(|error| of_model(&model, error))
 }
 
 /// Where a model's rows are written.

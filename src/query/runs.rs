@@ -44,7 +44,6 @@ impl Analysis {
         let mut all = Session::with(self.resources())?;
         let tables: BTreeSet<String> = sessions.iter().flat_map(Session::tables).collect();
         for table in tables {
-            let ctx = all.context().clone();
             let several = !constants.contains(table.as_str());
             let parts: Vec<(Option<String>, SessionContext)> = names
                 .iter()
@@ -54,11 +53,21 @@ impl Analysis {
                 .map(|(name, session)| (several.then(|| name.clone()), session.context().clone()))
                 .collect();
             let name = table.clone();
-            let view = all.wait(async move { union(&ctx, &name, parts).await })?.map_err(Error::table(&table))?;
-            all.register(&table, view.into_view())?;
+            all.register_lazily(&table, move |ctx| {
+                let (name, parts) = (name.clone(), parts.clone());
+                async move { union(&ctx, &name, parts).await.map(DataFrame::into_view).map_err(|e| of_table(&name, e)) }
+            })?;
         }
         all.keep(sessions);
         Ok(all)
+    }
+}
+
+/// Names the table in an error that does not.
+fn of_table(table: &str, error: Error) -> Error {
+    match error {
+        Error::Query(what) => Error::Table { table: table.to_string(), what },
+        other => other,
     }
 }
 
