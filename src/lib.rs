@@ -14,6 +14,7 @@
 //! | [`run`] | a plan | a complete run directory |
 //! | [`import`] | other people's files | a run directory with the same tables |
 //! | [`query`] | a run directory | derived tables, the Stability Generalization Score, SQL |
+//! | [`report`] | analysed run directories | one page with charts, tables and texts |
 //!
 //! [`error`], [`hash`] and [`draw`] (seeded draws) serve all of them; [`cli`] is the command line over the library.
 
@@ -30,6 +31,7 @@ pub mod measure;
 pub mod model;
 pub mod plan;
 pub mod query;
+pub mod report;
 pub mod run;
 pub mod store;
 pub mod variants;

@@ -9,6 +9,7 @@ mod import;
 mod measure;
 mod own_models;
 mod progress;
+mod report;
 mod run;
 mod sql;
 mod variants;
@@ -44,6 +45,7 @@ pub enum Done {
                   sago run --preset quick --out runs/first      variants, model, Parquet, SGS: the whole job\n  \
                   sago variants \"Who wrote Dracula?\"            see how a prompt is reworded\n  \
                   sago measure runs/first --encoder DIR         score the same responses by another encoder\n  \
+                  sago report runs/first                        a page of charts, tables and responses\n  \
                   sago sql runs/first -c \"select * from sgs_model\"\n  \
                   sago sql runs/first                           a prompt for SQL; \\d lists the tables"
 )]
@@ -74,6 +76,8 @@ enum Command {
     Analyze(analyze::Analyze),
     /// Compare two runs, or two models of one run, prompt by prompt
     Compare(compare::Compare),
+    /// Write one HTML page that shows runs: charts, tables, responses side by side
+    Report(report::ReportCommand),
     /// Ask SQL of runs, or of plain files
     Sql(sql::Sql),
     /// Check that a run is whole and that its figures are those of its raw tables
@@ -93,6 +97,7 @@ impl Arguments {
             Command::Import(import) => import.carry_out(),
             Command::Analyze(analyze) => analyze.carry_out(),
             Command::Compare(compare) => compare.carry_out(),
+            Command::Report(report) => report.carry_out(),
             Command::Sql(sql) => sql.carry_out(),
             Command::Verify(verify) => verify.carry_out(),
         }

@@ -38,8 +38,8 @@ use crate::{Error, Result, hash};
 use decoder::Decoder;
 use gguf::Gguf;
 use template::Template;
-use tokenizer::Tokenizer;
 
+pub(crate) use tokenizer::Tokenizer;
 pub use job::{Answers, Finish, Forced, Generation, Job, Layers, Progress, Settings, Time};
 
 /// A loaded model.

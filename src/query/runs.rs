@@ -63,7 +63,10 @@ impl Analysis {
 }
 
 /// What each run is called in the column `run`.
-fn names(runs: &[PathBuf]) -> Result<Vec<String>> {
+///
+/// # Errors
+/// A run that is given twice.
+pub(crate) fn names(runs: &[PathBuf]) -> Result<Vec<String>> {
     let whole: Vec<PathBuf> = runs.iter().map(|run| run.canonicalize().unwrap_or_else(|_| run.clone())).collect();
     for (at, run) in whole.iter().enumerate() {
         if whole.iter().take(at).any(|before| before == run) {
