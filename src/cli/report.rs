@@ -54,11 +54,7 @@ impl ReportCommand {
             }
         };
         self.runs.iter().for_each(|run| note_if_incomplete(run));
-        let report = Report {
-            prompts: !self.without_prompts,
-            max_size: self.max_size,
-            tokenizers: self.tokenizer,
-        };
+        let report = Report { prompts: !self.without_prompts, max_size: self.max_size, tokenizers: self.tokenizer };
         let written = report.write(&self.runs, &out)?;
         if let Some((held, all)) = written.prompts
             && held < all

@@ -167,14 +167,17 @@ fn answers_of(
     tokenizer: Option<&Tokenizer>,
 ) -> Result<Option<Answers>> {
     let (dataset, quoted) = (literal(dataset), literal(model));
-    let moved = format!("from deltas where model = {quoted} and dataset = {dataset} and repeat = 0 and delta is not null");
+    let moved =
+        format!("from deltas where model = {quoted} and dataset = {dataset} and repeat = 0 and delta is not null");
     let said = format!("from generations where model = {quoted} and dataset = {dataset} and repeat = 0");
     let any = session.query(&format!("select 'x' {said} union all select 'x' {moved} limit 1"))?;
     if any.iter().all(|batch| batch.num_rows() == 0) {
         return Ok(None);
     }
-    let deltas: String =
-        axes.iter().map(|axis| format!(", max(case when axis = {} then delta end) as \"{axis}\"", literal(axis))).collect();
+    let deltas: String = axes
+        .iter()
+        .map(|axis| format!(", max(case when axis = {} then delta end) as \"{axis}\"", literal(axis)))
+        .collect();
     let columns: String = axes.iter().map(|axis| format!(", d.\"{axis}\" as \"delta.{axis}\"")).collect();
     let tokens = if tokenizer.is_some() { ", g.response_token_ids, g.logprobs" } else { "" };
     let mut rows = session.query(&format!(
