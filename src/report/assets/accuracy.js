@@ -24,8 +24,8 @@ const accuracy = {
       text: `Scatter of accuracy against SGS on ${state.axis}: ${points.slice(0, 12).map((row) => `${row.label} on ${row.dataset} ${number(row.accuracy_baseline)}, ${score(row.sgs)}`).join("; ")}.`,
       option: {
         legend: legend(t),
-        grid: { left: 56, right: 16, top: 36, bottom: 46 },
-        xAxis: valueAxis("accuracy on the prompts as they stand", t, { min: 0, max: 1 }), yAxis: valueAxis(`SGS on ${state.axis}`, t, { nameGap: 40 }),
+        grid: { left: 70, right: 16, top: 36, bottom: 46 },
+        xAxis: valueAxis("accuracy on the prompts as they stand", t, { min: 0, max: 1 }), yAxis: valueAxis(`SGS on ${state.axis}`, t, { nameGap: 48 }),
         tooltip: { formatter: ({ data }) => `${echarts.format.encodeHTML(data.row.label)}, ${echarts.format.encodeHTML(data.row.dataset)}<br>accuracy ${number(data.row.accuracy_baseline)}, under wordings ${number(data.row.accuracy_variants)}<br>SGS ${score(data.row.sgs)}` },
         series: clouds(grouped(points, (row) => row.label), t, (row) => ({ value: [row.accuracy_baseline, row.sgs], row })),
       },

@@ -4,6 +4,8 @@
 // who do not see it.
 
 const SMALL = 12;
+/// Named, as widths of texts are measured with it: it is that of the page.
+const FONT = "system-ui, -apple-system, \"Segoe UI\", \"Helvetica Neue\", Arial, sans-serif";
 
 /// Draws into an element and keeps to its width.
 function draw(place, option, t, text) {
@@ -12,7 +14,7 @@ function draw(place, option, t, text) {
     animation: false,
     backgroundColor: "transparent",
     color: t.colors,
-    textStyle: { fontFamily: "inherit", fontSize: SMALL, color: t.text },
+    textStyle: { fontFamily: FONT, fontSize: SMALL, color: t.text },
     aria: { enabled: true, label: { enabled: true, description: text } },
     ...option,
     tooltip: {
@@ -43,10 +45,15 @@ function nameAxis(names, t, more = {}) {
   };
 }
 
+/// Whether the page is as narrow as a phone.
+function isNarrow() {
+  return window.innerWidth < 600;
+}
+
 /// The width that model names get beside a chart; longer ones are broken.
 function beside(names) {
   const longest = Math.max(...names.map((name) => name.length), 1);
-  return Math.min(longest * 7 + 8, window.innerWidth < 600 ? 110 : 200);
+  return Math.min(longest * 7 + 8, isNarrow() ? 96 : 200);
 }
 
 function modelAxis(names, t, more = {}) {
@@ -79,7 +86,7 @@ function whiskers(data, horizontal, color, name) {
 function mark(axis, value, label, t) {
   return {
     silent: true, symbol: "none", lineStyle: { color: t.soft, type: "dashed" },
-    label: { formatter: label, color: t.soft, position: "insideEndTop", fontSize: 11 }, data: [{ [axis]: value }],
+    label: { formatter: label, color: t.soft, position: axis === "xAxis" ? "start" : "end", rotate: 0, distance: 3, fontSize: 11 }, data: [{ [axis]: value }],
   };
 }
 

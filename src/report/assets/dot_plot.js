@@ -19,7 +19,7 @@ const dotPlot = {
         height: page.models.length * 26 + 62,
         text: `SGS on ${axis} with intervals, ${datasetName(state.dataset)}: ${rows.map((row) => `${row.label} ${score(row.sgs)}`).join(", ")}.`,
         option: {
-          grid: { left: beside(page.models), right: 16, top: 16, bottom: 34 },
+          grid: { left: beside(page.models), right: 34, top: 22, bottom: 26 },
           xAxis: valueAxis("", t, { min: (extent) => Math.min(0, extent.min), max: (extent) => Math.max(extent.max, reach * 1.05, 1e-9) }),
           yAxis: modelAxis(page.models, t),
           tooltip: {

@@ -4,12 +4,12 @@
 // Where the run has nothing to draw, words say why; there is no empty box.
 
 /// `spec`: id, title, how (a sentence), controls(page), panels(page, state, theme), table(page, state),
-/// missing(page, state): why there is nothing to see, or null.
+/// missing(page, state): why there is nothing to see, or null; width: wide or square panels.
 function figure(page, spec) {
   const state = {};
   const controls = spec.controls ? spec.controls(page).filter((control) => control.options.length > 0) : [];
   for (const control of controls) state[control.key] = control.value ?? control.options[0].value;
-  const panels = element("div", { class: `panels${spec.narrow ? " narrow" : ""}` });
+  const panels = element("div", { class: `panels ${spec.width ?? ""}` });
   const tablePlace = element("div", { id: `${spec.id}-table`, hidden: true });
   const button = element("button", {
     type: "button", "aria-expanded": "false", "aria-controls": tablePlace.id, onclick: () => {
@@ -35,11 +35,13 @@ function figure(page, spec) {
       return;
     }
     const t = theme();
-    for (const panel of spec.panels(page, state, t)) {
+    // All places first: a chart takes the width that its place has when it is drawn.
+    const placed = spec.panels(page, state, t).map((panel) => {
       const place = element("div", { class: "chart", style: `height: ${panel.height}px` });
       panels.append(element("div", { class: "panel" }, panel.title ? element("h3", {}, panel.title) : null, place));
-      charts.push(draw(place, panel.option, t, panel.text));
-    }
+      return [place, panel];
+    });
+    charts = placed.map(([place, panel]) => draw(place, panel.option, t, panel.text));
     fillTable();
   };
   const fields = controls.length > 0

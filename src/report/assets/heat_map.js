@@ -2,6 +2,7 @@
 
 const heatMap = {
   id: "sgs",
+  width: "wide",
   title: "SGS: how far behaviour moves",
   how: "A row is a model, a column an axis of behaviour; the number is the mean instability over prompts (0: nothing changed), and a brighter cell is less stable. "
     + "Marks tell scores above the tolerance by a one-sided t-test, uncorrected: * p < .05, ** p < .01, † p < .001.",
@@ -37,7 +38,7 @@ const heatMap = {
               : `${data.axis}: no values; the coverage table says why`),
           },
           series: [
-            { type: "heatmap", data: cells, label: { show: true, fontSize: 11, formatter: ({ data }) => score(data.row.sgs) + (data.row.mark || "") }, emphasis: { disabled: true } },
+            { type: "heatmap", data: cells, label: { show: true, fontSize: isNarrow() ? 9 : 11, formatter: ({ data }) => score(data.row.sgs) + (data.row.mark || "") }, emphasis: { disabled: true } },
             { type: "scatter", data: gaps, symbolSize: 12, itemStyle: { color: "transparent" }, label: { show: true, position: "inside", formatter: NONE, color: t.soft } },
           ],
           // Cells bring their own colours; a heat map asks for this all the same.

@@ -17,8 +17,8 @@ const layers = {
       text: `Instability of the hidden state by layer, ${datasetName(state.dataset)}: ${groups.map(([name, rows]) => `${name} from ${number(rows[0].sgs)} to ${number(rows[rows.length - 1].sgs)}`).join("; ")}.`,
       option: {
         legend: legend(t),
-        grid: { left: 60, right: 16, top: 36, bottom: 46 },
-        xAxis: valueAxis(one ? "layer" : "depth: layer over last layer", t), yAxis: valueAxis("SGS of the cosine", t, { nameGap: 42, min: 0 }),
+        grid: { left: 74, right: 16, top: 36, bottom: 46 },
+        xAxis: valueAxis(one ? "layer" : "depth: layer over last layer", t), yAxis: valueAxis("SGS of the cosine", t, { nameGap: 52, min: 0 }),
         tooltip: { formatter: ({ data }) => `${echarts.format.encodeHTML(data.row.label)}, layer ${data.row.layer}<br>SGS ${number(data.row.sgs)}` },
         series: groups.map(([name, rows], i) => {
           const { color, symbol, dash } = look(i, t);

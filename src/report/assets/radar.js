@@ -2,6 +2,7 @@
 
 const radar = {
   id: "radar",
+  width: "square",
   title: "Shape over the axes",
   how: "A line is a model, each spoke an axis from 0 (stable, centre) on one common scale; the area has no meaning, and the order of the spokes changes it, so compare models in the dot plot above.",
   controls: (page) => [datasetControl(page)],

@@ -23,7 +23,7 @@ const traces = {
         tooltip: { formatter: ({ seriesName, value }) => `${echarts.format.encodeHTML(seriesName)}<br>token ${value[0]}: ${number(value[1])} nats` },
         series: rows.map((row, i) => {
           const base = row.variant_id === "baseline";
-          const { color, symbol, dash } = look(i - 1 + t.colors.length, t);
+          const { color, symbol, dash } = look(Math.max(i - 1, 0), t);
           return {
             type: "line", name: row.variant_id, symbol: base ? "circle" : symbol, symbolSize: base ? 7 : 5, z: base ? 3 : 2,
             color: base ? t.text : color, lineStyle: { color: base ? t.text : color, type: base ? "solid" : dash, width: base ? 3 : 1.5 },
