@@ -46,26 +46,27 @@ pub fn page(runs: &[Run], max_bytes: u64) -> Result<Page> {
     if whole.html.len() as u64 <= max_bytes {
         return Ok(whole);
     }
+    let mut fits = with_prompts(runs, 0)?;
+    if fits.html.len() as u64 > max_bytes {
+        return Err(Error::input("charts, tables and code alone are larger than the page may be")
+            .key("--max-size")
+            .found(format!("{max_bytes} bytes"))
+            .expected(format!("at least {} bytes", fits.html.len()))
+            .into());
+    }
     // The size grows with the number of prompts: halve until it is known to one prompt.
-    let (mut fits, mut too_many) = (None, most);
-    let mut low = 0;
+    let (mut low, mut too_many) = (1, most);
     while low < too_many {
         let middle = low + (too_many - low) / 2;
         let page = with_prompts(runs, middle)?;
         if page.html.len() as u64 <= max_bytes {
-            fits = Some(page);
+            fits = page;
             low = middle + 1;
         } else {
             too_many = middle;
         }
     }
-    fits.ok_or_else(|| {
-        Error::input("the figures alone are larger than the page may be")
-            .key("--max-size")
-            .found(format!("{max_bytes} bytes"))
-            .expected("some MiB more")
-            .into()
-    })
+    Ok(fits)
 }
 
 fn with_prompts(runs: &[Run], most: usize) -> Result<Page> {

@@ -32,7 +32,7 @@ function valueAxis(name, t, more = {}) {
   return {
     type: "value", name, nameLocation: "middle", nameGap: 30, scale: true,
     nameTextStyle: { color: t.soft }, axisLabel: { color: t.soft, hideOverlap: true },
-    axisLine: { show: true, lineStyle: { color: t.line } }, splitLine: { lineStyle: { color: t.line, opacity: 0.5 } }, ...more,
+    axisLine: { show: true, onZero: false, lineStyle: { color: t.line } }, splitLine: { lineStyle: { color: t.line, opacity: 0.5 } }, ...more,
   };
 }
 
