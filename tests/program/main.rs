@@ -3,6 +3,7 @@
 mod bad_input;
 mod import;
 mod measure;
+mod report;
 mod resume;
 mod sql_prompt;
 mod whole_job;

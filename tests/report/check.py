@@ -292,7 +292,7 @@ def left_out(browser, sago, run, big, work):
     viewer.close()
     sago("report", run, big, "--without-prompts", "--out", work / "both")
     viewer = Viewer(browser, work / "both/index.html")
-    check(f"({Path(run).name})" in viewer.page.inner_text("#scores-table") and "(paper)" in viewer.page.inner_text("#scores-table"), "a page of two runs names each model's run")
+    check(f"({run.resolve().name})" in viewer.page.inner_text("#scores-table") and f"({big.resolve().name})" in viewer.page.inner_text("#scores-table"), "a page of two runs names each model's run")
     viewer.page.select_option("#layers-dataset", "")
     check(drawn(viewer.page, "layers")["empty"] == 0, "and draws them together")
     viewer.quiet("two runs")

@@ -58,7 +58,7 @@ function promptBrowser(page) {
       select("prompts-prompt", "Prompt", [{ value: "", text: `all ${ids.length}` }, ...ids.map((id) => ({ value: id, text: promptName(id) }))], state.prompt, (value) => change({ prompt: value })),
       select("prompts-axis", "Sorted by", options(axes, (axis) => `|delta| on ${axis}`), state.axis, (value) => change({ axis: value })),
       answers.columns.tokens
-        ? select("prompts-view", "Marks", [{ value: "diff", text: "differences" }, { value: "probability", text: "probability of tokens" }], state.view, (value) => change({ view: value }))
+        ? select("prompts-view", "Marks", [{ value: "diff", text: "differences" }, { value: "probability", text: "tokens: the darker, the less probable" }], state.view, (value) => change({ view: value }))
         : null ?? "");
     said.textContent = `${count(rows.length, "wording", "wordings")}${answers.columns.tokens ? "" : ". Tokens are not shaded by their probability: the run keeps token ids, and no tokenizer was given (--tokenizer) to say where each token stands in the text."}`;
     list.show(rows.length, (row) => write(rows[row]));

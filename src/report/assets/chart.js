@@ -22,6 +22,8 @@ function draw(place, option, t, text) {
       textStyle: { color: t.text, fontSize: SMALL }, ...(option.tooltip || {}),
     },
   });
+  // On paper the drawing is scaled to the width of the column.
+  place.querySelector("svg").setAttribute("viewBox", `0 0 ${chart.getWidth()} ${chart.getHeight()}`);
   place.setAttribute("role", "img");
   place.setAttribute("aria-label", text);
   return chart;
@@ -52,8 +54,10 @@ function isNarrow() {
 
 /// The width that model names get beside a chart; longer ones are broken.
 function beside(names) {
-  const longest = Math.max(...names.map((name) => name.length), 1);
-  return Math.min(longest * 7 + 8, isNarrow() ? 96 : 200);
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.font = `${SMALL}px ${FONT}`;
+  const longest = Math.max(...names.map((name) => pen.measureText(name).width), 1);
+  return Math.min(Math.ceil(longest) + 14, isNarrow() ? 96 : 200);
 }
 
 function modelAxis(names, t, more = {}) {

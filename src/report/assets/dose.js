@@ -6,7 +6,7 @@ const dose = {
   id: "dose",
   title: "Dose and response",
   how: "A panel is a kind of rewording, a point one of its strengths, a line the place of the change; further from 0 is a stronger effect, and where the curve rises with strength the dose matters. "
-    + "Lines through points are 95 % intervals over prompts.",
+    + "Lines through points are 95 % intervals over prompts; each panel has its own scale.",
   controls(page) {
     const rows = page.rows("dose");
     return [modelControl(page, rows), axisControl(page, axesOf(page, rows), "bleu"),

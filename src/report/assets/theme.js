@@ -17,7 +17,7 @@ function theme() {
     colors: dark
       ? ["#56b4e9", "#e69f00", "#2fc48d", "#f0e442", "#e58fc0", "#ff7f50", "#d8d8d8"]
       : ["#0072b2", "#d55e00", "#00805d", "#b5508c", "#8a6500", "#2f8fc4", "#1c1c1c"],
-    symbols: ["circle", "rect", "triangle", "diamond", "pin", "arrow", "roundRect"],
+    symbols: ["circle", "rect", "triangle", "diamond", "emptyCircle", "emptyRect", "emptyTriangle"],
     dashes: ["solid", "dashed", "dotted"],
     // Cividis: dark is low, the same for readers who see no red or green.
     scale: ["#00224e", "#2b446e", "#575d6d", "#7d7c78", "#a59c74", "#d2c060", "#fee838"],
@@ -25,12 +25,13 @@ function theme() {
   };
 }
 
-/// How the n-th line of a chart looks: colours come round, then dashes change.
+/// How the n-th line of a chart looks: when colours come round they get other symbols and dashes.
 function look(n, t) {
+  const round = Math.floor(n / t.colors.length);
   return {
     color: t.colors[n % t.colors.length],
-    symbol: t.symbols[n % t.symbols.length],
-    dash: t.dashes[Math.floor(n / t.colors.length) % t.dashes.length],
+    symbol: t.symbols[(n + round) % t.symbols.length],
+    dash: t.dashes[round % t.dashes.length],
   };
 }
 
