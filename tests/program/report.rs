@@ -59,6 +59,9 @@ fn tokens_are_cut_where_the_tokenizer_says() {
     let model = models.join("models/smollm2-135m-instruct/SmolLM2-135M-Instruct.Q4_1.gguf");
     let with = output(&["report", &run, "--tokenizer", &format!("smol={}", model.display())]);
     assert!(with.status.success(), "{}", text(&with.stderr));
+    let shaded = fs::metadata(text(&with.stdout).trim_end()).unwrap().len();
+    let plain = output(&["report", &run]);
+    assert!(shaded > fs::metadata(text(&plain.stdout).trim_end()).unwrap().len(), "the page holds no tokens");
     let wrong = output(&["report", &run, "--tokenizer", &format!("smol={}", dir.path().join("prompts.csv").display())]);
     assert_eq!(wrong.status.code(), Some(2), "{}", text(&wrong.stderr));
 }

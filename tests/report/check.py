@@ -7,6 +7,7 @@ for what is made (kept, so that screenshots can be looked at). Exit code 1 where
 import csv
 import hashlib
 import io
+import os
 import re
 import shutil
 import subprocess
@@ -197,7 +198,7 @@ def themes(browser, file):
     viewer.close()
 
 
-def several(browser, axe, sago, run, page_file, name, work):
+def of_one_run(browser, axe, sago, run, page_file, name, work):
     """Everything about one page of one run."""
     for width, scheme in VIEWS:
         viewer = Viewer(browser, page_file, width, scheme)
@@ -249,9 +250,12 @@ def main(program, run, work, chromium):
     check(digest(small_page) == digest(work / "again/index.html"), "the same run gives the same bytes")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        several(browser, axe, sago, run, small_page, "small", work)
-        several(browser, axe, sago, big, big_page, "big", work)
+        of_one_run(browser, axe, sago, run, small_page, "small", work)
+        of_one_run(browser, axe, sago, big, big_page, "big", work)
         themes(browser, small_page)
+        tokens(browser, sago, run, work)
+        partial(browser, axe, sago, work)
+        hostile(browser, sago, work)
         left_out(browser, sago, run, big, work)
         # The fastest of three: other work of the machine only makes it slower.
         seconds = []
@@ -265,6 +269,69 @@ def main(program, run, work, chromium):
         browser.close()
     print(f"{len(failed)} checks failed" if failed else "every check holds")
     return 1 if failed else 0
+
+
+def partial(browser, axe, sago, work):
+    """A run of imported logs, without log-probabilities, hidden states and token ids: words stand where charts can't."""
+    logs = HERE.parent / "golden/lm_eval"
+    run = work / "imported"
+    if not run.exists():
+        wordings = [f"--variant={name}={logs / folder}" for name, folder in (("baseline", "plain"), ("own/rude", "rude"), ("own/spaced", "spaced"))]
+        sago("import", "--layout", "lm-eval", *wordings, "--out", run)
+    sago("report", run)
+    viewer = Viewer(browser, run / "report/index.html")
+    notes = {id: drawn(viewer.page, id) for id in FIGURES}
+    for id, state in notes.items():
+        check((state["charts"] > 0) != (len(state["note"] or "") > 20) and state["empty"] == 0, f"imported logs: {id}: {state['note'] or 'drawn'}")
+    for id in ("layers", "traces"):
+        check(notes[id]["charts"] == 0, f"imported logs: {id} has nothing to draw")
+    accessible(viewer.page, axe, "imported logs")
+    viewer.page.screenshot(path=str(work / "imported.png"), full_page=True)
+    viewer.quiet("imported logs")
+    viewer.close()
+
+
+def hostile(browser, sago, work):
+    """Ids that are markup, in a run of deltas only: they stay text, and the page says that there are no responses."""
+    markup = "<img src=x onerror=document.title='bad'>"
+    rows = [f"m,d,{prompt},{variant},bleu,{delta}" for prompt in (markup, "p2") for variant, delta in (("baseline", 0), (f"own/{markup}", -0.3), ("spacing/global/5", -0.4))]
+    (work / "hostile.csv").write_text("\n".join(["model,dataset,prompt_id,variant,axis,delta", *rows]) + "\n")
+    shutil.rmtree(work / "hostile", ignore_errors=True)
+    sago("import", "--layout", "deltas", work / "hostile.csv", "--out", work / "hostile")
+    sago("report", work / "hostile")
+    viewer = Viewer(browser, work / "hostile/report/index.html")
+    page = viewer.page
+    check(page.evaluate("document.images.length") == 0 and "bad" not in page.title(), "markup in ids stays text")
+    check(markup in page.inner_text("#prompts"), "and is shown")
+    check("does not hold this response" in page.inner_text("#prompts"), "deltas without texts are listed, with a word on the texts")
+    for point in page.query_selector_all("#dose .chart path, #sgs .chart path")[:60]:
+        point.hover(force=True)
+    check(page.evaluate("document.images.length") == 0, "tooltips hold text only")
+    viewer.quiet("hostile")
+    viewer.close()
+
+
+def tokens(browser, sago, run, work):
+    """Tokens are cut as the tokenizer says: together they are the response, and each has its probability."""
+    model = Path(os.environ.get("SAGO_CACHE", Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "sago"))
+    model = model / "models/smollm2-135m-instruct/SmolLM2-135M-Instruct.Q4_1.gguf"
+    name = sago.rows(run, "select model from models")[0]["model"]
+    sago("report", run, "--tokenizer", f"{name}={model}", "--out", work / "tokens")
+    viewer = Viewer(browser, work / "tokens/index.html")
+    page = viewer.page
+    plain = page.locator("#prompts .side").nth(1).locator(".text").nth(1).text_content()
+    page.select_option("#prompts-view", "probability")
+    page.wait_for_timeout(300)
+    box = page.locator("#prompts .side").nth(1).locator(".text").nth(1)
+    prompt, variant = page.locator("#wordings-0 .from").text_content(), page.locator("#wordings-0 .name").text_content()
+    row = sago.rows(run, f"""select logprobs[1] as first, exp(logprobs[1]) as p, array_length(response_token_ids) as n from generations
+        where dataset = '{page.input_value("#prompts-dataset")}' and prompt_id = '{prompt}' and variant_id = '{variant}' and repeat = 0""")[0]
+    titles = box.locator(".token").evaluate_all("all => all.map(token => token.title)")
+    check(box.text_content() == plain and len(plain) > 0, "the tokens of a response are its text")
+    check(0 < len(titles) <= int(row["n"]), f"{len(titles)} tokens of {row['n']} have a place in the text")
+    check(abs(float(titles[0].split()[1]) - float(row["p"])) <= 0.01 * float(row["p"]) + 0.005, f"the first has its probability ({titles[0]}, {row['p']})")
+    viewer.quiet("tokens")
+    viewer.close()
 
 
 def left_out(browser, sago, run, big, work):

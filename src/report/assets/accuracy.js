@@ -26,7 +26,7 @@ const accuracy = {
         legend: legend(t),
         grid: { left: 70, right: 16, top: 36, bottom: 46 },
         xAxis: valueAxis("accuracy on the prompts as they stand", t, { min: 0, max: 1 }), yAxis: valueAxis(`SGS on ${state.axis}`, t, { nameGap: 48 }),
-        tooltip: { formatter: ({ data }) => `${echarts.format.encodeHTML(data.row.label)}, ${echarts.format.encodeHTML(data.row.dataset)}<br>accuracy ${number(data.row.accuracy_baseline)}, under wordings ${number(data.row.accuracy_variants)}<br>SGS ${score(data.row.sgs)}` },
+        tooltip: { formatter: ({ data }) => `${data.row.label}, ${data.row.dataset}\naccuracy ${number(data.row.accuracy_baseline)}, under wordings ${number(data.row.accuracy_variants)}\nSGS ${score(data.row.sgs)}` },
         series: clouds(grouped(points, (row) => row.label), t, (row) => ({ value: [row.accuracy_baseline, row.sgs], row })),
       },
     }];

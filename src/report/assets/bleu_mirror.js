@@ -26,7 +26,7 @@ const bleuMirror = {
         legend: legend(t),
         grid: { left: 70, right: 16, top: 36, bottom: 46 },
         xAxis: valueAxis("instability on bleu", t), yAxis: valueAxis("instability on mirror", t, { nameGap: 46 }),
-        tooltip: { formatter: ({ data }) => `${echarts.format.encodeHTML(`${data.row.label}, ${data.row.dataset} ${data.row.prompt_id ?? ""}`)}<br>bleu ${score(data.row.bleu)}, mirror ${score(data.row.mirror)}` },
+        tooltip: { formatter: ({ data }) => `${data.row.label}, ${data.row.dataset} ${data.row.prompt_id ?? ""}\nbleu ${score(data.row.bleu)}, mirror ${score(data.row.mirror)}` },
         series: clouds(grouped(points, (row) => row.label), t, (row) => ({ value: [row.bleu, row.mirror], row })),
       },
     }];

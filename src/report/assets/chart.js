@@ -7,8 +7,11 @@ const SMALL = 12;
 /// Named, as widths of texts are measured with it: it is that of the page.
 const FONT = "system-ui, -apple-system, \"Segoe UI\", \"Helvetica Neue\", Arial, sans-serif";
 
-/// Draws into an element and keeps to its width.
+/// Draws into an element and keeps to its width. What a tooltip's formatter gives is text, not markup: names in it are
+/// the users' own.
 function draw(place, option, t, text) {
+  const said = option.tooltip?.formatter;
+  const formatter = said && ((point) => echarts.format.encodeHTML(said(point)).replaceAll("\n", "<br>"));
   const chart = echarts.init(place, null, { renderer: "svg" });
   chart.setOption({
     animation: false,
@@ -19,7 +22,7 @@ function draw(place, option, t, text) {
     ...option,
     tooltip: {
       confine: true, backgroundColor: t.back, borderColor: t.line,
-      textStyle: { color: t.text, fontSize: SMALL }, ...(option.tooltip || {}),
+      textStyle: { color: t.text, fontSize: SMALL }, ...(option.tooltip || {}), ...(formatter && { formatter }),
     },
   });
   // On paper the drawing is scaled to the width of the column.

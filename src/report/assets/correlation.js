@@ -26,7 +26,7 @@ const correlation = {
       option: {
         grid: { left: 66, right: 6, top: 28, bottom: 4 },
         xAxis: nameAxis(axes, t, { position: "top" }), yAxis: nameAxis(axes, t, { inverse: true }),
-        tooltip: { formatter: ({ data }) => `${data.row.axis_a} and ${data.row.axis_b}: ${number(data.row.rho)} ${range(data.row.low, data.row.high)}<br>p ${number(data.row.p)}, ${count(data.row.n, "prompt", "prompts")}` },
+        tooltip: { formatter: ({ data }) => `${data.row.axis_a} and ${data.row.axis_b}: ${number(data.row.rho)} ${range(data.row.low, data.row.high)}\np ${number(data.row.p)}, ${count(data.row.n, "prompt", "prompts")}` },
         visualMap: { show: false, min: -1, max: 1, dimension: 2, seriesIndex: [], inRange: { color: t.apart } },
         series: [{ type: "heatmap", data: cells, label: { show: true, formatter: ({ data }) => data.row.rho.toFixed(2) }, emphasis: { disabled: true } }],
       },

@@ -49,7 +49,7 @@ const dose = {
           }),
           yAxis: valueAxis("", t),
           tooltip: {
-            formatter: ({ data }) => (data.row ? `${subtype} ${data.row.place ?? ""} ${data.row.level}<br>mean delta ${number(data.row.mean_delta)} ${range(data.row.bca_low ?? data.row.t_low, data.row.bca_low === null ? data.row.t_high : data.row.bca_high)}<br>s ${number(data.row.s)}, ${count(data.row.n_prompts, "prompt", "prompts")}` : ""),
+            formatter: ({ data }) => (data.row ? `${subtype} ${data.row.place ?? ""} ${data.row.level}\nmean delta ${number(data.row.mean_delta)} ${range(data.row.bca_low ?? data.row.t_low, data.row.bca_low === null ? data.row.t_high : data.row.bca_high)}\ns ${number(data.row.s)}, ${count(data.row.n_prompts, "prompt", "prompts")}` : ""),
           },
           series,
         },

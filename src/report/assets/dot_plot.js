@@ -23,7 +23,7 @@ const dotPlot = {
           xAxis: valueAxis("", t, { min: (extent) => Math.min(0, extent.min), max: (extent) => Math.max(extent.max, reach * 1.05, 1e-9) }),
           yAxis: modelAxis(page.models, t),
           tooltip: {
-            formatter: ({ data }) => `${echarts.format.encodeHTML(data.row.label)}<br>${axis}: ${score(data.row.sgs)}<br>${range(data.row[`${state.method}_low`], data.row[`${state.method}_high`])}`,
+            formatter: ({ data }) => `${data.row.label}\n${axis}: ${score(data.row.sgs)}\n${range(data.row[`${state.method}_low`], data.row[`${state.method}_high`])}`,
           },
           series: [
             whiskers(known.map((row) => [place(row), row[`${state.method}_low`], row[`${state.method}_high`]]), true, t.soft),

@@ -34,7 +34,7 @@ const heatMap = {
           yAxis: modelAxis(page.models, t, { axisLine: { show: false } }),
           tooltip: {
             formatter: ({ data }) => (data.row
-              ? `${echarts.format.encodeHTML(data.row.label)}<br>${data.row.axis}: ${score(data.row.sgs)} ${data.row.mark || ""}<br>${count(data.row.n_prompts, "prompt", "prompts")}, p ${number(data.row.p)}, Holm ${number(data.row.p_holm)}`
+              ? `${data.row.label}\n${data.row.axis}: ${score(data.row.sgs)} ${data.row.mark || ""}\n${count(data.row.n_prompts, "prompt", "prompts")}, p ${number(data.row.p)}, Holm ${number(data.row.p_holm)}`
               : `${data.axis}: no values; the coverage table says why`),
           },
           series: [

@@ -19,7 +19,7 @@ const layers = {
         legend: legend(t),
         grid: { left: 74, right: 16, top: 36, bottom: 46 },
         xAxis: valueAxis(one ? "layer" : "depth: layer over last layer", t), yAxis: valueAxis("SGS of the cosine", t, { nameGap: 52, min: 0 }),
-        tooltip: { formatter: ({ data }) => `${echarts.format.encodeHTML(data.row.label)}, layer ${data.row.layer}<br>SGS ${number(data.row.sgs)}` },
+        tooltip: { formatter: ({ data }) => `${data.row.label}, layer ${data.row.layer}\nSGS ${number(data.row.sgs)}` },
         series: groups.map(([name, rows], i) => {
           const { color, symbol, dash } = look(i, t);
           const last = Math.max(...rows.map((row) => row.layer), 1);

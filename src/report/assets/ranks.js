@@ -26,7 +26,7 @@ const ranks = {
         grid: { left: 36, right: 24, top: 40, bottom: 64 },
         xAxis: nameAxis(datasets.map(datasetName), t, { boundaryGap: true, axisLabel: { rotate: isNarrow() ? 40 : 0, width: isNarrow() ? 90 : 130, overflow: "break", lineHeight: 14 } }),
         yAxis: valueAxis("rank", t, { inverse: true, min: 1, max: Math.max(last, 2), interval: 1, nameGap: 22 }),
-        tooltip: { formatter: ({ data }) => `${echarts.format.encodeHTML(data.row.label)}, ${datasetName(data.row.dataset)}<br>rank ${data.row.rank} of ${data.row.n_models}, SGS ${score(data.row.sgs)}` },
+        tooltip: { formatter: ({ data }) => `${data.row.label}, ${datasetName(data.row.dataset)}\nrank ${data.row.rank} of ${data.row.n_models}, SGS ${score(data.row.sgs)}` },
         series: groups.map(([name, mine], i) => {
           const { color, symbol, dash } = look(i, t);
           return {

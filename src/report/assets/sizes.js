@@ -16,7 +16,7 @@ const sizes = {
     const rows = sizes.rows(page, state);
     const names = rows.map((row) => String(row.n));
     const sgs = page.rows("sgs").find((row) => row.label === state.model && row.axis === state.axis && row.dataset === "");
-    const tip = { formatter: ({ dataIndex }) => `${rows[dataIndex].n} prompts<br>${range(rows[dataIndex].mean_low, rows[dataIndex].mean_high)}<br>called unstable ${number(rows[dataIndex].reject)}` };
+    const tip = { formatter: ({ dataIndex }) => `${rows[dataIndex].n} prompts\n${range(rows[dataIndex].mean_low, rows[dataIndex].mean_high)}\ncalled unstable ${number(rows[dataIndex].reject)}` };
     return [{
       title: "spread of the SGS",
       height: 280,

@@ -20,7 +20,7 @@ const traces = {
         legend: legend(t),
         grid: { left: 50, right: 16, top: 36, bottom: 46 },
         xAxis: valueAxis("token of the baseline's answer", t, { min: 1, minInterval: 1 }), yAxis: valueAxis("entropy, nats", t, { min: 0 }),
-        tooltip: { formatter: ({ seriesName, value }) => `${echarts.format.encodeHTML(seriesName)}<br>token ${value[0]}: ${number(value[1])} nats` },
+        tooltip: { formatter: ({ seriesName, value }) => `${seriesName}\ntoken ${value[0]}: ${number(value[1])} nats` },
         series: rows.map((row, i) => {
           const base = row.variant_id === "baseline";
           const { color, symbol, dash } = look(Math.max(i - 1, 0), t);
