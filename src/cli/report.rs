@@ -19,9 +19,9 @@ use crate::{Error, Result};
   sago report runs/first --max-size 8MiB              as many prompts as go into 8 MiB
   sago report runs/first --tokenizer llama=llama.gguf   tokens shaded by their probability
 
-The page is one file, opens without a network and asks nothing of one. It holds the texts of prompts and responses: where these
-are not to be passed on, say --without-prompts. Prompts are left out where the page would be larger than --max-size, those
-first whose behaviour moved least, and the page says so."
+The page is one file and asks nothing of a network. It holds the texts of prompts and responses: where these are not to be \
+passed on, say --without-prompts. Prompts are left out where the page would be larger than --max-size, those first whose \
+behaviour moved least, and the page says so."
 )]
 pub struct ReportCommand {
     /// Directories of analysed runs

@@ -39,8 +39,8 @@ use decoder::Decoder;
 use gguf::Gguf;
 use template::Template;
 
-pub(crate) use tokenizer::Tokenizer;
 pub use job::{Answers, Finish, Forced, Generation, Job, Layers, Progress, Settings, Time};
+pub(crate) use tokenizer::Tokenizer;
 
 /// A loaded model.
 #[derive(Debug)]
