@@ -61,7 +61,8 @@ test-report: models
 	@$(CARGO) build --locked
 	@scripts/fetch-report-assets.sh --check
 	@work=$$(mktemp -d) && sago="$${CARGO_TARGET_DIR:-target}/debug/sago" && "$$sago" run --preset quick --out "$$work/run" >/dev/null && \
-	$(VENV)/bin/python tests/report/check.py "$$sago" "$$work/run" "$$work/pages" && rm -rf "$$work"
+	$(VENV)/bin/python tests/report/check.py "$$sago" "$$work/run" "$$work/pages" && rm -rf "$$work" || \
+	{ echo "report: pages and screenshots are in $$work/pages" >&2; exit 1; }
 
 bench: models
 	@scripts/bench.sh
