@@ -2,17 +2,14 @@
 
 usage: analysis.py SAGO [--rows 1e6,1e7,1e8] [--memory-limit 2GiB] [--keep DIR]
 Every engine runs in a process of its own, reads the same Parquet files and writes the same two results (SGS by model
-and axis; t of every model, data set and axis), which are compared. Seconds are wall time with start and reading; memory
+and axis; t of every model, data set and axis), which are compared: where they differ it exits with 1. Seconds are wall time with start and reading; memory
 is the process's peak resident set. Also a whole analysis, resampling included, of a run of the study's size.
 """
 import argparse
-import csv
-import io
 import json
 import os
 import pathlib
 import platform
-import re
 import shutil
 import subprocess
 import sys
@@ -22,6 +19,8 @@ import time
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from same import same
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MODELS, DATASETS = [f"model-{i:02}" for i in range(11)], ["alpaca", "hotpotqa", "natural_questions", "simpleqa", "triviaqa", "truthfulqa"]
@@ -112,26 +111,6 @@ def timed(command):
         return out.read().decode(), seconds, used.ru_maxrss / 1024
 
 
-def rows_of(text):
-    """The rows of each result; a header line starts one."""
-    parts = re.split(r"(?m)^(?=model,)", text)
-    return [[r for r in csv.reader(io.StringIO(p)) if r][1:] for p in parts if p.strip()]
-
-
-def same(a, b):
-    """Whether two results hold the same keys, and numbers equal to a relative 1e-9."""
-    for x, y in zip(rows_of(a), rows_of(b), strict=True):
-        for p, q in zip(x, y, strict=True):
-            for u, v in zip(p, q, strict=True):
-                try:
-                    if abs(float(u) - float(v)) > 1e-9 * max(abs(float(v)), 1e-3):
-                        return False
-                except ValueError:
-                    if u != v:
-                        return False
-    return True
-
-
 def with_duckdb(run, limit):
     import duckdb
     db = duckdb.connect(config={"threads": os.cpu_count(), **({"memory_limit": limit} if limit else {})})
@@ -172,16 +151,17 @@ def compare(sago, folder, rows, limit):
     if rows <= 2e7:
         results["pandas, the study's steps"] = timed([*me, "pandas", "--run", run])
     print(f"\n{prompts * ROWS_A_PROMPT:,} deltas ({(run / 'given/deltas.parquet').stat().st_size / 2**20:.0f} MiB of Parquet)")
-    ours = results["sago"]
+    ours, differ = results["sago"], False
     for name, result in results.items():
         if result is None:
             print(f"  {name:28} failed")
             continue
         text, seconds, mib = result
         agrees = "" if ours is None or same(text, ours[0]) else "   RESULTS DIFFER"
+        differ |= agrees != ""
         print(f"  {name:28}{seconds:8.2f} s{mib:8.0f} MiB{seconds / ours[1] if ours else float('nan'):8.2f} x sago{agrees}")
     shutil.rmtree(run)
-    return {name: result and {"seconds": result[1], "peak_mib": result[2]} for name, result in results.items()}
+    return {name: result and {"seconds": result[1], "peak_mib": result[2]} for name, result in results.items()}, differ
 
 
 def whole_analysis(sago, folder):
@@ -212,10 +192,12 @@ def main():
     print(f"machine: {cpu}, {os.cpu_count()} cores, {os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') >> 30} GiB")
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        all_results = {"analysis": whole_analysis(given.sago, folder)}
+        all_results, differ = {"analysis": whole_analysis(given.sago, folder)}, False
         for rows in given.rows.split(","):
-            all_results[rows] = compare(given.sago, folder, float(rows), given.memory_limit)
+            all_results[rows], differs = compare(given.sago, folder, float(rows), given.memory_limit)
+            differ |= differs
     print("\n" + json.dumps(all_results))
+    sys.exit(int(differ))
 
 
 if __name__ == "__main__":

@@ -23,5 +23,6 @@ fi
 if [ "$part" != job ]; then
   echo "bench: installing DuckDB and pandas" >&2
   install benches/requirements-analysis.txt
+  PYTHONPATH=benches "$venv/bin/python" -m unittest --quiet test_same
   "$venv/bin/python" benches/analysis.py "$sago" --rows "${ROWS:-1e6,1e7}"
 fi

@@ -1,6 +1,6 @@
 //! The owners' own files load: every row, every answer, exactly.
 //!
-//! The files are not part of the repository: `SAGO_DATA_DIR` says where they lie; without it nothing is checked.
+//! The files are not part of the repository: `SAGO_DATA_DIR` says where they lie, and the tests run when asked for.
 //! Expected figures come from Python's readers: `scripts/official_digests.py`.
 
 use std::path::PathBuf;
@@ -8,13 +8,10 @@ use std::path::PathBuf;
 use sago::datasets::{self, Origin, Spec};
 use sha2::{Digest, Sha256};
 
-/// The folder with the files; None, with a line that says so, where it is not given.
-fn folder() -> Option<PathBuf> {
-    let folder = std::env::var_os("SAGO_DATA_DIR").map(PathBuf::from);
-    if folder.is_none() {
-        println!("SAGO_DATA_DIR is not set: the official files are not checked");
-    }
-    folder
+/// The folder with the files.
+fn folder() -> PathBuf {
+    let folder = std::env::var_os("SAGO_DATA_DIR").expect("SAGO_DATA_DIR is the folder of the official files");
+    PathBuf::from(folder)
 }
 
 /// Data set, file, layout, rows, answers, digest of the rows' source hashes.
@@ -102,8 +99,9 @@ const FILES: &[(&str, &str, &str, usize, usize, &str)] = &[
 ];
 
 #[test]
+#[ignore = "needs the official files: make test-data DATA=DIR"]
 fn every_official_file_loads_as_pythons_readers_read_it() {
-    let Some(folder) = folder() else { return };
+    let folder = folder();
     for (name, file, layout, rows, answers, digest) in FILES {
         let spec = Spec { name: (*name).into(), path: Some(folder.join(file)), ..Spec::default() };
         let loaded = datasets::load(&spec).unwrap();
@@ -119,8 +117,9 @@ fn every_official_file_loads_as_pythons_readers_read_it() {
 }
 
 #[test]
+#[ignore = "needs the official files: make test-data DATA=DIR"]
 fn ids_and_categories_are_the_owners() {
-    let Some(folder) = folder() else { return };
+    let folder = folder();
     let first = |name: &str, file: &str| {
         let spec = Spec { name: name.into(), path: Some(folder.join(file)), ..Spec::default() };
         let prompt = datasets::load(&spec).unwrap().prompts.into_iter().next().unwrap();
@@ -138,8 +137,9 @@ fn ids_and_categories_are_the_owners() {
 }
 
 #[test]
+#[ignore = "needs the official files: make test-data DATA=DIR"]
 fn a_file_of_another_data_set_is_refused_with_its_columns() {
-    let Some(folder) = folder() else { return };
+    let folder = folder();
     let spec = Spec { name: "alpaca".into(), path: Some(folder.join("truthfulqa/TruthfulQA.csv")), ..Spec::default() };
     let message = datasets::load(&spec).unwrap_err().to_string();
     assert!(
@@ -151,8 +151,9 @@ fn a_file_of_another_data_set_is_refused_with_its_columns() {
 
 /// SGS of the deltas that the method's authors published for one closed model, as their scripts give them.
 #[test]
+#[ignore = "needs the official files: make test-data DATA=DIR"]
 fn published_deltas_give_the_published_scores() {
-    let Some(folder) = folder() else { return };
+    let folder = folder();
     let source = sago::import::Source {
         path: folder.join("reference/gpt54_alpaca"),
         model: Some("gpt-5.4".into()),

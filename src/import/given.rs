@@ -15,7 +15,7 @@ use parquet::file::properties::WriterProperties;
 use serde_json::json;
 
 use super::gathered::{Delta, Gathered};
-use super::write::{finish, model_rows, open, variant};
+use super::write::{complete, finish, model_rows, open, variant};
 use super::{Import, Imported};
 use crate::store::files::write_atomically;
 use crate::store::manifest::GIVEN;
@@ -44,13 +44,16 @@ pub(super) fn write(import: &Import, mut gathered: Gathered, out: &Path) -> Resu
         "prompts": gathered.baselines.len(), "variants": variants.len(), "deltas": gathered.deltas.len(),
     });
     let (files, mut notes) = (std::mem::take(&mut gathered.files), std::mem::take(&mut gathered.notes));
+    notes.push("the files hold no texts: the table prompts is empty, variants.text is NULL".to_string());
     let dir = open(import, &files, &models, &datasets, counts, out)?;
+    if dir.is_complete() {
+        return complete(&dir, notes);
+    }
     dir.write_table(model_rows(&models)?)?;
     dir.write_table(Rows::of("prompts")?)?;
     dir.write_table(variants)?;
     let path = dir.path().join(GIVEN).join("deltas.parquet");
     write_table(&path, &gathered, &models, &datasets, dir.run_id())?;
-    notes.push("the files hold no texts: the table prompts is empty, variants.text is NULL".to_string());
     finish(&dir, notes)
 }
 

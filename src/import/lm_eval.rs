@@ -4,6 +4,7 @@
 //! reference answers under this project's keys; the documents of a wording are found by their doc_id.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
 
 use super::columns::{Cells, Columns, Spot};
@@ -52,6 +53,8 @@ pub(super) struct Harvest {
     pub(super) documents: BTreeMap<(u32, u32), Document>,
     pub(super) files: Vec<ReadFile>,
     pub(super) notes: Vec<String>,
+    /// Responses to a document in other words than those of its first file.
+    reworded: usize,
     paths: Vec<PathBuf>,
 }
 
@@ -85,6 +88,13 @@ pub(super) fn read(import: &Import) -> Result<Harvest> {
         }
     }
     harvest.check_baselines()?;
+    if harvest.reworded > 0 {
+        harvest.notes.push(format!(
+            "{} responses answer a document in other words than those of its first file (chat templates of the models, \
+             say); the tables prompts and variants hold the first",
+            harvest.reworded
+        ));
+    }
     Ok(harvest)
 }
 
@@ -161,7 +171,10 @@ impl Harvest {
             texts: BTreeMap::new(),
             spot,
         });
-        document.texts.entry(key.wording).or_insert(sample.text);
+        match document.texts.entry(key.wording) {
+            Entry::Vacant(entry) => drop(entry.insert(sample.text)),
+            Entry::Occupied(entry) => self.reworded += usize::from(*entry.get() != sample.text),
+        }
         self.responses.insert(key, Said { responses: sample.responses, spot });
         Ok(())
     }

@@ -111,12 +111,12 @@ impl Import {
     }
 
     /// Reads the files and writes the run directory `out`, which must be new, empty, or hold this same import.
-    /// Nothing is written before everything has been read.
+    /// Nothing is written before everything has been read, nor where the import is there whole: a note says so.
     ///
     /// # Errors
     /// An input error that names file, line and column for whatever can't be used: a missing column, a text in a column
-    /// of numbers, an unknown style or axis, a key that stands twice (both lines), wordings without a baseline.
-    /// Errors of writing.
+    /// of numbers, an unknown style or axis, a key that stands twice (both lines), wordings without a baseline. The
+    /// import is there, but damaged. Errors of writing.
     pub fn carry_out(&self, out: &Path) -> Result<Imported> {
         if self.sources.is_empty() {
             return Err(Error::input("there is nothing to import").fix("name the files").into());

@@ -1,10 +1,11 @@
 //! Names: texts that stand in many rows, each kept once.
 //!
 //! In: names of models, data sets and prompts as the files write them. Out: small numbers, and the names in order of
-//! appearance. Models and data sets are folders of a run: characters that no folder should have become `-`.
+//! appearance. Models and data sets are folders of a run: their names are made to fit.
 
 use std::collections::HashMap;
 
+use crate::store::folder_name;
 use crate::{Error, Result};
 
 /// Names in the order in which they came.
@@ -34,16 +35,21 @@ impl Names {
     /// The names as they can stand in a path, with a note for each that had to change.
     ///
     /// # Errors
-    /// Two names that become one.
+    /// Two names that become one, or an empty name.
     pub(super) fn as_folders(&self, what: &str, notes: &mut Vec<String>) -> Result<Vec<String>> {
         let mut folders: Vec<String> = Vec::new();
         for name in &self.all {
-            let folder = folder(name);
+            let Some(folder) = folder_name::made_of(name) else {
+                let option = if what == "model" { "--model" } else { "--dataset" };
+                return Err(Error::input(format!("there is a {what} without a name"))
+                    .fix(format!("name it: {option} NAME"))
+                    .into());
+            };
             if let Some(other) = folders.iter().position(|f| *f == folder) {
                 let other = self.all.get(other).map_or("", String::as_str);
                 return Err(Error::input(format!("two {what}s would both be named {folder}"))
                     .found(format!("\"{other}\" and \"{name}\""))
-                    .expected("names of letters, digits, '.', '_' and '-'")
+                    .expected(folder_name::RULE)
                     .fix("rename one of them in the file")
                     .into());
             }
@@ -54,14 +60,6 @@ impl Names {
         }
         Ok(folders)
     }
-}
-
-/// A name with `-` for every character that is no letter, digit, '.', '_' or '-'.
-fn folder(name: &str) -> String {
-    let fits = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-    let folder: String = name.chars().map(|c| if fits(c) { c } else { '-' }).collect();
-    // A name of dots alone is a folder that is there already.
-    if folder.chars().all(|c| c == '.') { folder.replace('.', "-") } else { folder }
 }
 
 #[cfg(test)]
@@ -78,6 +76,5 @@ mod tests {
         names.number("a-b-c");
         let message = names.as_folders("model", &mut notes).unwrap_err().to_string();
         assert!(message.contains("\"a/b c\" and \"a-b-c\""), "{message}");
-        assert_eq!(folder(".."), "--");
     }
 }

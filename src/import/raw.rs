@@ -6,16 +6,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use rayon::prelude::*;
 use serde_json::json;
 
 use super::lm_eval::{Harvest, Key};
-use super::wording::Wording;
-use super::write::{finish, model_rows, open, variant};
+use super::write::{complete, finish, model_rows, open, variant};
 use super::{Import, Imported};
 use crate::Result;
 use crate::datasets::source_hash;
-use crate::measure::{bleu, chrf, mirroring};
+use crate::run::texts::{self, Pair};
 use crate::store::rows::{Cell, Rows};
 
 /// Responses of one part.
@@ -47,7 +45,7 @@ pub(super) fn write(import: &Import, mut harvest: Harvest, out: &Path) -> Result
             text.into(),
             document.answers.clone().into(),
             Cell::Null,
-            prompt_id.parse::<i64>().unwrap_or_default().into(),
+            prompt_id.parse::<i64>().ok().into(),
             hash.into(),
         ])?;
     }
@@ -57,6 +55,9 @@ pub(super) fn write(import: &Import, mut harvest: Harvest, out: &Path) -> Result
     });
     let (files, notes) = (std::mem::take(&mut harvest.files), std::mem::take(&mut harvest.notes));
     let dir = open(import, &files, &models, &datasets, counts, out)?;
+    if dir.is_complete() {
+        return complete(&dir, notes);
+    }
     dir.write_table(model_rows(&models)?)?;
     dir.write_table(prompts)?;
     dir.write_table(variants)?;
@@ -73,17 +74,9 @@ pub(super) fn write(import: &Import, mut harvest: Harvest, out: &Path) -> Result
     finish(&dir, notes)
 }
 
-/// A response beside the baseline's.
-struct Pair<'a> {
-    prompt_id: &'a str,
-    wording: &'a Wording,
-    repeat: i32,
-    response: &'a str,
-    baseline: Option<&'a str>,
-}
-
 /// Rows of generations, similarities and judgements.
 fn parts(harvest: &Harvest, keys: &[Key]) -> Result<Vec<Rows>> {
+    let mut generations = Rows::of("generations")?;
     let mut pairs: Vec<Pair> = Vec::new();
     for key in keys {
         let (Some(said), Some(wording)) = (harvest.responses.get(key), harvest.wordings.get(key.wording)) else {
@@ -91,43 +84,35 @@ fn parts(harvest: &Harvest, keys: &[Key]) -> Result<Vec<Rows>> {
         };
         let of_baseline = harvest.baseline_of(*key).and_then(|wording| harvest.responses.get(&Key { wording, ..*key }));
         let baseline = of_baseline.and_then(|said| said.responses.first()).map(String::as_str);
+        let (prompt_id, variant_id) = (harvest.prompts.get(key.prompt), wording.id.as_str());
         for (repeat, response) in (0..).zip(&said.responses) {
-            pairs.push(Pair { prompt_id: harvest.prompts.get(key.prompt), wording, repeat, response, baseline });
+            let [a, b, c, d, e, f, g, h] = std::array::from_fn(|_| Cell::Null);
+            let response = response.as_str();
+            generations.push([
+                prompt_id.into(),
+                variant_id.into(),
+                repeat.into(),
+                a,
+                response.into(),
+                b,
+                c,
+                d,
+                e,
+                f,
+                g,
+                h,
+            ])?;
+            pairs.push(Pair {
+                prompt_id,
+                variant_id,
+                repeat,
+                subtype: &wording.subtype,
+                strength: wording.strength(),
+                is_baseline: wording.is_baseline,
+                response,
+                baseline,
+            });
         }
     }
-    let overlaps: Vec<Option<[f64; 3]>> = pairs
-        .par_iter()
-        .map(|pair| {
-            let (bleu, effective) = bleu::bleu_both(pair.baseline?, pair.response);
-            Some([bleu, effective, chrf::chrf(pair.baseline?, pair.response)])
-        })
-        .collect();
-    let (mut generations, mut judgements) = (Rows::of("generations")?, Rows::of("judgements")?);
-    let mut similarities = Rows::of("similarities")?;
-    for (pair, overlap) in pairs.iter().zip(overlaps) {
-        let key = || -> [Cell; 3] { [pair.prompt_id.into(), pair.wording.id.as_str().into(), pair.repeat.into()] };
-        let [p, v, r] = key();
-        let none = || Cell::Null;
-        let (truncated, special) = (Cell::Flag(false), Cell::Flag(false));
-        let response = pair.response.into();
-        generations.push([p, v, r, none(), response, none(), none(), none(), none(), none(), truncated, special])?;
-        if let Some([bleu, effective, chrf]) = overlap {
-            let [p, v, r] = key();
-            let (of_bleu, of_effective) = (bleu::SIGNATURE.into(), bleu::SIGNATURE_EFFECTIVE_ORDER.into());
-            let of_chrf = chrf::SIGNATURE.into();
-            let [bleu, effective, chrf] = [bleu, effective, chrf].map(Cell::from);
-            let [f, g, h, i, j] = std::array::from_fn(|_| Cell::Null);
-            similarities.push([p, v, r, bleu, effective, chrf, of_bleu, of_effective, of_chrf, f, g, h, i, j])?;
-        }
-        let judged = pair.baseline.filter(|_| !pair.wording.is_baseline).and_then(|baseline| {
-            mirroring::judge(&pair.wording.subtype, pair.wording.strength(), pair.response, baseline)
-        });
-        if let Some(judged) = judged {
-            let [p, v, r] = key();
-            let (judge, raw, method) = (judged.judge.into(), judged.raw.into(), judged.method.into());
-            let mirrored = judged.mirrored.into();
-            judgements.push([p, v, r, judge, 0.into(), none(), none(), raw, mirrored, method, none(), none()])?;
-        }
-    }
-    Ok(vec![generations, similarities, judgements])
+    Ok(vec![generations, texts::similarities(&pairs, None, None)?, texts::judgements(&pairs)?])
 }

@@ -9,13 +9,14 @@ use serde_json::json;
 
 use super::wording::Wording;
 use super::{Import, Imported, ReadFile};
+use crate::Result;
+use crate::store::check::check_parts;
 use crate::store::manifest::Manifest;
 use crate::store::rows::{Cell, Rows};
 use crate::store::run_dir::RunDir;
 use crate::store::schema::SCHEMA_VERSION;
-use crate::{Error, Result};
 
-/// Opens the directory under the plan of the import.
+/// Opens the directory under the plan of the import; it may be complete.
 pub(super) fn open(
     import: &Import,
     files: &[ReadFile],
@@ -31,13 +32,17 @@ pub(super) fn open(
         "datasets": datasets,
         "planned": counts,
     });
-    let dir = RunDir::open(out, &plan)?;
-    // While the tables are written anew the run is not complete.
-    let manifest = out.join("manifest.json");
-    if manifest.exists() {
-        std::fs::remove_file(&manifest).map_err(Error::io("remove", &manifest))?;
-    }
-    Ok(dir)
+    RunDir::open(out, &plan)
+}
+
+/// What there is of an import that is complete already. Its tables stay as they are: scores may have been measured since.
+///
+/// # Errors
+/// The run is damaged, or a later measurement has not ended.
+pub(super) fn complete(dir: &RunDir, mut notes: Vec<String>) -> Result<Imported> {
+    check_parts(dir.path())?;
+    notes.push(format!("{} holds this import already; nothing was written", dir.path().display()));
+    Ok(imported(Manifest::read(dir.path())?, notes))
 }
 
 /// Writes the manifest: the run is complete.
@@ -45,8 +50,11 @@ pub(super) fn finish(dir: &RunDir, notes: Vec<String>) -> Result<Imported> {
     let now = chrono::Utc::now().to_rfc3339_opts(chrono::SecondsFormat::Secs, true);
     let manifest = Manifest::of(dir, now)?;
     manifest.write(dir)?;
-    let rows = manifest.rows.into_iter().filter(|(_, rows)| *rows > 0).collect();
-    Ok(Imported { rows, notes })
+    Ok(imported(manifest, notes))
+}
+
+fn imported(manifest: Manifest, notes: Vec<String>) -> Imported {
+    Imported { rows: manifest.rows.into_iter().filter(|(_, rows)| *rows > 0).collect(), notes }
 }
 
 /// Rows of models of which nothing but the name is known.
@@ -80,7 +88,7 @@ pub(super) fn variant(
         wording.level.clone().into(),
         is_baseline.into(),
         baseline.id.as_str().into(),
-        Cell::Long(0),
+        Cell::Null,
         text.into(),
         Cell::Null,
         Cell::Null,

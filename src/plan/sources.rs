@@ -10,6 +10,7 @@ use super::{DatasetPlan, ModelPlan, Said};
 use crate::datasets::{self, Origin, Prompt};
 use crate::measure::bertscore::BertScorer;
 use crate::model::{self, Model};
+use crate::store::folder_name;
 use crate::{Error, Result};
 
 /// Prompts a data set, where nothing is said: the study's.
@@ -91,8 +92,9 @@ fn spec(entry: &config::Dataset) -> datasets::Spec {
 /// Finds and hashes every model.
 ///
 /// # Errors
-/// None is given, a name stands twice, or a file is not a model that can run.
-pub fn models(config: &Config) -> Result<(Vec<ModelPlan>, Vec<PathBuf>)> {
+/// None is given, a name stands twice, a file is not a model that can run, or a model's context has no room for
+/// `max_new_tokens`.
+pub fn models(config: &Config, max_new_tokens: usize) -> Result<(Vec<ModelPlan>, Vec<PathBuf>)> {
     let entries = &config.model;
     if entries.is_empty() {
         return Err(Error::input("no model is given")
@@ -117,14 +119,17 @@ pub fn models(config: &Config) -> Result<(Vec<ModelPlan>, Vec<PathBuf>)> {
             return Err(error.fix("give each [[model]] a name of its own").into());
         }
         let info = Model::inspect(&name, &path)?;
-        if let Some(said) = &config.generation.max_new_tokens
-            && usize::try_from(said.value).is_ok_and(|n| n >= info.context)
-        {
-            let error =
-                said.wrong("generation.max_new_tokens", format!("{} new tokens do not fit model {name}", said.value));
+        if max_new_tokens >= info.context {
+            const KEY: &str = "generation.max_new_tokens";
+            let what = format!("{max_new_tokens} new tokens do not fit model {name}");
+            let error = match &config.generation.max_new_tokens {
+                Some(said) => said.wrong(KEY, what),
+                None => Error::input(what).key(KEY).found(format!("{max_new_tokens}, as nothing is said")),
+            };
             let context = info.context;
             return Err(error
                 .expected(format!("less than its context of {context} tokens, which the prompt takes part of"))
+                .fix("say how many: max_new_tokens under [generation], or --max-new-tokens N")
                 .into());
         }
         plans.push(ModelPlan {
@@ -202,18 +207,14 @@ fn file_name(path: &Path) -> String {
 
 /// A name that is safe as a folder's name and in SQL text.
 fn slug(said: &Said<String>, key: &str) -> Result<String> {
-    let fits = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-    if said.value.is_empty() || said.value.len() > 100 || !said.value.chars().all(fits) || said.value.starts_with('.') {
+    if !folder_name::fits(&said.value) {
         let error = said.wrong(key, format!("\"{}\" can't be a name", said.value));
-        return Err(error.expected("at most 100 letters, digits, `.`, `_` and `-`, not starting with `.`").into());
+        return Err(error.expected(folder_name::RULE).into());
     }
     Ok(said.value.clone())
 }
 
 fn slug_of(path: &Path) -> String {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let name: String =
-        stem.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' }).collect();
-    let name = name.trim_start_matches('.');
-    if name.is_empty() { "model".to_string() } else { name.to_string() }
+    folder_name::made_of(stem.trim_start_matches('.')).unwrap_or_else(|| "model".to_string())
 }

@@ -4,16 +4,23 @@
 //! A file `given/NAME.parquet` takes the place of the model NAME: an import knows deltas, not what they came from.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
+
+use datafusion::prelude::SessionContext;
+use futures::FutureExt;
+use parquet::file::metadata::KeyValue;
+use tempfile::TempDir;
 
 use super::contract::Kind;
 use super::freshness::Origins;
 use super::graph::{Graph, Model};
 use super::inputs::{self, Given};
+use super::lazy::Make;
 use super::memory::MemoryLimit;
 use super::models::{Source, built_in};
 use super::promises::{self, Violation};
-use super::session::{Resources, Session, plan};
+use super::session::{Resources, Session, closed, plan};
 use super::{files, materialize, own_models, raw};
 use crate::store::manifest::GIVEN;
 use crate::{Error, Result};
@@ -204,18 +211,27 @@ impl Analysis {
         Ok(written)
     }
 
-    /// A session with all tables of `run`; derived ones as they were written from the raw tables of now, else as views.
+    /// A session with all tables of `run`; derived ones as they were written from the raw tables of now, else made
+    /// when a query first names them.
     ///
     /// # Errors
     /// As [`Session::open_run`].
     pub fn open(&self, run: &Path) -> Result<Session> {
         let mut session = self.raw_session(run)?;
         let (graph, origins) = self.graph_with_origins(run)?;
+        let aside = Arc::new(tempfile::tempdir().map_err(Error::io("write in", std::env::temp_dir()))?);
+        let mut unwritten = Vec::new();
         for model in graph.models() {
-            if !take_written(&session, run, model, &origins) {
-                register_view(&session, model)?;
+            if take_written(&session, run, model, &origins) {
+                continue;
             }
+            if model.contract.kind == Kind::Table {
+                unwritten.push(model.name.clone());
+            }
+            let metadata = origins.metadata(&model.name);
+            session.register_lazily(&model.name, made_in(session.context(), model, metadata, &aside))?;
         }
+        session.lacks(unwritten);
         session.knows(graph.models());
         Ok(session)
     }
@@ -325,6 +341,30 @@ fn make(session: &Session, model: &Model, origins: &Origins, path: &Path) -> Res
         .map_err(|e| of_model(model, session.blame(e)))?;
     session.register_file(&model.name, path)?;
     Ok(Materialized { name: model.name.clone(), rows, seconds: start.elapsed().as_secs_f64() })
+}
+
+/// A way to make a model's table when a query names it: a view as it is, a table written in `aside`.
+fn made_in(ctx: &SessionContext, model: &Model, metadata: Vec<KeyValue>, aside: &Arc<TempDir>) -> Make {
+    // The context holds what is made here, so this must not hold the context.
+    let (state, model, aside) = (ctx.state_weak_ref(), model.clone(), Arc::clone(aside));
+    Box::new(move || {
+        let (state, model, metadata) = (state.upgrade(), model.clone(), metadata.clone());
+        let file = aside.path().join(format!("{}.parquet", model.name));
+        async move {
+            let state = state.ok_or_else(closed)?.read().clone();
+            let ctx = SessionContext::new_with_state(state);
+            let made = async {
+                let rows = plan(&ctx, &model.sql).await?;
+                if model.contract.kind == Kind::View {
+                    return Ok(rows.into_view());
+                }
+                materialize::write(rows, &model, metadata, &file).await?;
+                files::open(&ctx, &file).await
+            };
+            made.await.map_err(|error| of_model(&model, error))
+        }
+        .boxed()
+    })
 }
 
 /// Where a model's rows are written.

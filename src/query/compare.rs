@@ -81,7 +81,8 @@ impl Comparison {
     /// # Errors
     /// When a run can't be read, does not have the model, or the two share no wording.
     pub fn new(a: &Side, b: &Side) -> Result<Self> {
-        let session = Session::new(None)?;
+        let mut session = Session::new(None)?;
+        let mut sides = Vec::new();
         for (side, name) in [(a, "a"), (b, "b")] {
             let of_side = Analysis::default().open(&side.run)?;
             check_model(&of_side, side)?;
@@ -92,7 +93,10 @@ impl Comparison {
             for table in CONSTANTS.iter().filter(|_| name == "b") {
                 hand_over(&of_side, table, &session, table)?;
             }
+            sides.push(of_side);
         }
+        // Tables that were made for a side lie where it put them.
+        session.keep(sides);
         session.view("wordings", WORDINGS)?;
         session.view(
             "measured_variants",

@@ -73,8 +73,7 @@ pub(super) fn check_part(file: &Path) -> Result<()> {
 }
 
 /// What to do about a damaged file of a run.
-pub(super) const IN_RUN: &str =
-    "delete the file and run `sago run` (or `sago import`) again; it makes anew what is missing";
+pub(super) const IN_RUN: &str = "delete the file and run `sago run` (or `sago import`) again; it makes anew what is missing, or says what else to do";
 /// What to do about a damaged table of the analysis.
 pub(super) const IN_ANALYSIS: &str = "run `sago analyze` on this run again";
 /// What to do about any other file.

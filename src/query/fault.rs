@@ -13,6 +13,7 @@ use datafusion::sql::sqlparser::parser::ParserError;
 use datafusion::sql::sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan};
 
 use super::place;
+use super::session::{CATALOG, SCHEMA};
 use super::statement::{Statement, tokens};
 use crate::Error;
 
@@ -35,6 +36,9 @@ struct Fault {
 
 /// The error of a statement, with its place where that is known.
 pub(super) fn failed_at(error: &DataFusionError, statement: &Statement, ctx: &SessionContext) -> Error {
+    if let Some(error) = of_making(error) {
+        return error;
+    }
     let fault = fault(error, statement, ctx);
     let mut text = fault.what;
     match fault.span {
@@ -134,6 +138,17 @@ fn fault(error: &DataFusionError, statement: &Statement, ctx: &SessionContext) -
     }
 }
 
+/// The error of a table that could not be made when the query named it: no fault of the query.
+pub(super) fn of_making(error: &DataFusionError) -> Option<Error> {
+    let (DataFusionError::External(error), _) = leaf(error) else { return None };
+    Some(match error.downcast_ref::<Error>()? {
+        Error::Input(error) => Error::Input(error.clone()),
+        Error::Table { table, what } => Error::Table { table: table.clone(), what: what.clone() },
+        Error::Query(what) => Error::Query(what.clone()),
+        other => Error::Query(other.to_string()),
+    })
+}
+
 /// The innermost error, and the outermost diagnostic on the way to it.
 fn leaf(error: &DataFusionError) -> (&DataFusionError, Option<&Diagnostic>) {
     let mut at = error;
@@ -158,7 +173,7 @@ fn leaf(error: &DataFusionError) -> (&DataFusionError, Option<&Diagnostic>) {
 fn of_diagnostic(diagnostic: &Diagnostic, span: Option<Span>, ctx: &SessionContext) -> Fault {
     let message = &diagnostic.message;
     if let Some(table) = message.strip_prefix("table '").and_then(|rest| rest.strip_suffix("' not found")) {
-        let schema = ctx.catalog("datafusion").and_then(|catalog| catalog.schema("public"));
+        let schema = ctx.catalog(CATALOG).and_then(|catalog| catalog.schema(SCHEMA));
         let tables = schema.map(|schema| schema.table_names()).unwrap_or_default();
         let names = tables.iter().map(String::as_str).filter(|name| !name.contains(['/', '.'])).collect();
         let mut help = meant(table, &names);

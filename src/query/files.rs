@@ -64,17 +64,19 @@ pub(super) async fn open(ctx: &SessionContext, path: &Path) -> Result<Arc<dyn Ta
             Arc::new(format.with_newlines_in_values(true).with_schema_infer_max_rec(usize::MAX))
         }
         _ => {
+            // The engine's reader takes an array that ends too early, or that something follows, for a whole one.
+            if !by_line && let Some(fault) = text_files::fault_of_array(path) {
+                return Err(fault);
+            }
             let format = JsonFormat::default().with_newline_delimited(by_line);
             Arc::new(format.with_schema_infer_max_rec(usize::MAX))
         }
     };
     let unreadable = |e: datafusion::error::DataFusionError| -> Error {
-        let placed = match ending {
-            "json" | "jsonl" | "ndjson" if by_line => text_files::fault_of_lines(path),
-            "json" | "jsonl" | "ndjson" => text_files::fault_of_array(path),
-            _ => None,
-        };
-        if let Some(placed) = placed {
+        if matches!(ending, "json" | "jsonl" | "ndjson")
+            && by_line
+            && let Some(placed) = text_files::fault_of_lines(path)
+        {
             return placed;
         }
         Error::input(format!("{} can't be read as {ending}", path.display())).found(e.strip_backtrace()).into()

@@ -21,6 +21,7 @@ pub mod functions;
 mod graph;
 mod header;
 mod inputs;
+mod lazy;
 mod materialize;
 mod memory;
 mod models;

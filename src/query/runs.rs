@@ -11,10 +11,12 @@ use datafusion::common::{Column, ScalarValue, TableReference};
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, cast, lit};
 use datafusion::prelude::{DataFrame, SessionContext};
+use futures::FutureExt;
 
 use super::analysis::{Analysis, given};
+use super::lazy::Make;
 use super::models::STAGES;
-use super::session::{Session, failed};
+use super::session::{Session, closed, failed};
 use crate::{Error, Result};
 
 /// The column that says from which run a row is.
@@ -44,7 +46,6 @@ impl Analysis {
         let mut all = Session::with(self.resources())?;
         let tables: BTreeSet<String> = sessions.iter().flat_map(Session::tables).collect();
         for table in tables {
-            let ctx = all.context().clone();
             let several = !constants.contains(table.as_str());
             let parts: Vec<(Option<String>, SessionContext)> = names
                 .iter()
@@ -53,12 +54,27 @@ impl Analysis {
                 .take(if several { usize::MAX } else { 1 })
                 .map(|(name, session)| (several.then(|| name.clone()), session.context().clone()))
                 .collect();
-            let name = table.clone();
-            let view = all.wait(async move { union(&ctx, &name, parts).await })?.map_err(Error::table(&table))?;
-            all.register(&table, view.into_view())?;
+            let (state, name) = (all.context().state_weak_ref(), table.clone());
+            let make: Make = Box::new(move || {
+                let (state, name, parts) = (state.upgrade(), name.clone(), parts.clone());
+                async move {
+                    let ctx = SessionContext::new_with_state(state.ok_or_else(closed)?.read().clone());
+                    union(&ctx, &name, parts).await.map(DataFrame::into_view).map_err(|e| of_table(&name, e))
+                }
+                .boxed()
+            });
+            all.register_lazily(&table, make)?;
         }
         all.keep(sessions);
         Ok(all)
+    }
+}
+
+/// Names the table in an error that does not.
+fn of_table(table: &str, error: Error) -> Error {
+    match error {
+        Error::Query(what) => Error::Table { table: table.to_string(), what },
+        other => other,
     }
 }
 

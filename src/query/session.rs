@@ -12,6 +12,7 @@ use std::thread::available_parallelism;
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::catalog::SchemaProvider;
 use datafusion::common::TableReference;
 use datafusion::datasource::listing::ListingTable;
 use datafusion::datasource::{MemTable, TableProvider};
@@ -25,8 +26,9 @@ use futures::FutureExt;
 use tokio::runtime::{Builder, Runtime};
 
 use super::analysis::Analysis;
-use super::fault::failed_at;
+use super::fault::{failed_at, of_making};
 use super::graph::Model;
+use super::lazy::{LazySchema, Make};
 use super::memory::MemoryLimit;
 use super::rows::Rows;
 use super::statement::Statement;
@@ -34,6 +36,9 @@ use super::{damage, depth, files, functions, place};
 use crate::store::files::files_below;
 use crate::{Error, Result};
 
+/// Catalog and schema of all tables, as DataFusion calls them.
+pub(super) const CATALOG: &str = "datafusion";
+pub(super) const SCHEMA: &str = "public";
 /// Stack of a thread that plans: enough for the deepest query that [`depth`] lets pass. Only what is used takes memory.
 const STACK: usize = 64 << 20;
 /// Rows that are computed at a time.
@@ -57,12 +62,15 @@ pub struct Resources {
 /// Tables and functions that SQL can name, and the threads that run it.
 pub struct Session {
     ctx: SessionContext,
+    schema: Arc<LazySchema>,
     /// None only while the session is dropped.
     runtime: Option<Runtime>,
     /// A user's own models among its tables.
     own: Vec<Model>,
     /// The sessions of single runs whose tables stand behind those of this one.
     behind: Vec<Session>,
+    /// Names of derived tables that the run does not hold as they are now.
+    unwritten: Vec<String>,
 }
 
 impl std::fmt::Debug for Session {
@@ -112,6 +120,10 @@ impl Session {
         let environment = environment.build_arc().map_err(failed)?;
         let ctx = SessionContext::new_with_config_rt(config, environment);
         functions::register_all(&ctx);
+        let schema = Arc::new(LazySchema::default());
+        if let Some(catalog) = ctx.catalog(CATALOG) {
+            catalog.register_schema(SCHEMA, Arc::clone(&schema) as Arc<dyn SchemaProvider>).map_err(failed)?;
+        }
         let runtime = Builder::new_multi_thread()
             .worker_threads(threads)
             .thread_stack_size(STACK)
@@ -119,7 +131,7 @@ impl Session {
             .enable_all()
             .build()
             .map_err(|e| Error::Query(format!("could not start {threads} threads: {e}")))?;
-        Ok(Session { ctx, runtime: Some(runtime), own: Vec::new(), behind: Vec::new() })
+        Ok(Session { ctx, schema, runtime: Some(runtime), own: Vec::new(), behind: Vec::new(), unwritten: Vec::new() })
     }
 
     /// A session with all tables of a run: the raw ones (empty where the run has none), the constants, and every
@@ -221,12 +233,10 @@ impl Session {
 
     /// Every Parquet file behind the tables.
     fn parquet_files(&self) -> Vec<PathBuf> {
-        let ctx = self.ctx.clone();
-        let names = self.tables();
+        let schema = Arc::clone(&self.schema);
         let tables = self.wait(async move {
             let mut paths = Vec::new();
-            for name in names {
-                let Ok(table) = ctx.table_provider(TableReference::bare(name)).await else { continue };
+            for table in schema.made().await {
                 let listed = table.downcast_ref::<ListingTable>().into_iter().flat_map(ListingTable::table_paths);
                 paths.extend(listed.filter_map(|url| url.get_url().to_file_path().ok()));
             }
@@ -240,8 +250,7 @@ impl Session {
 
     /// Names of the tables, in order.
     pub fn tables(&self) -> Vec<String> {
-        let schema = self.ctx.catalog("datafusion").and_then(|catalog| catalog.schema("public"));
-        let mut names = schema.map(|schema| schema.table_names()).unwrap_or_default();
+        let mut names = self.schema.table_names();
         names.sort();
         names
     }
@@ -259,6 +268,22 @@ impl Session {
     /// A user's own models among its tables.
     pub(super) fn own_models(&self) -> impl Iterator<Item = &Model> {
         self.own.iter().chain(self.behind.iter().flat_map(|session| &session.own))
+    }
+
+    /// Names a table that is made when a query first names it.
+    pub(super) fn register_lazily(&self, name: &str, make: Make) -> Result<()> {
+        self.schema.wait_with(name, make).map_err(Error::table(name))
+    }
+
+    /// Names of the derived tables that the run does not hold as they are now: never written, or from other raw
+    /// tables, models or another version. Each is computed when a query first names it.
+    pub fn unwritten(&self) -> Vec<&str> {
+        self.unwritten.iter().chain(self.behind.iter().flat_map(|s| &s.unwritten)).map(String::as_str).collect()
+    }
+
+    /// Keeps the names of derived tables that the run does not hold.
+    pub(super) fn lacks(&mut self, tables: Vec<String>) {
+        self.unwritten = tables;
     }
 
     /// Keeps the sessions whose tables stand behind those of this one: their files are looked through for damage.
@@ -292,7 +317,7 @@ impl Session {
     }
 }
 
-fn closed() -> Error {
+pub(super) fn closed() -> Error {
     Error::Query("the session is closed".to_string())
 }
 
@@ -354,5 +379,5 @@ fn refused(error: DataFusionError) -> Error {
 
 /// What DataFusion says, with the place in the query where it knows one.
 pub(super) fn failed(error: DataFusionError) -> Error {
-    Error::Query(place::message(&error))
+    of_making(&error).unwrap_or_else(|| Error::Query(place::message(&error)))
 }

@@ -18,6 +18,10 @@ use crate::store::manifest::{Manifest, raw_files};
 use crate::store::schema::{TABLES, Table};
 use crate::{Error, Result};
 
+/// Why a stored table may differ without anybody's fault.
+const OTHER_ORIGIN: &str =
+    "; it was written from other raw tables or models, or by another version: `sago analyze RUN` writes it anew";
+
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -69,7 +73,10 @@ fn carry_out<F: FnMut(&Check)>(analysis: &Analysis, run: &Path, checks: &mut Che
     match check_sums(run) {
         Ok(Some(parts)) => checks.add(&format!("the plan and {parts} raw files have the bytes of the manifest"), None),
         Ok(None) => checks.add("there is no manifest to compare bytes with", None),
-        Err(Error::Input(fault)) => checks.add("raw files have the bytes of the manifest", Some(short(&fault))),
+        Err(Error::Input(fault)) => {
+            let fix = fault.fix.as_ref().map_or_else(String::new, |fix| format!("; {fix}"));
+            checks.add("raw files have the bytes of the manifest", Some(short(&fault) + &fix));
+        }
         Err(other) => return Err(other),
     }
     checks.add("raw tables have their columns and types", schemas(run)?);
@@ -98,7 +105,9 @@ fn carry_out<F: FnMut(&Check)>(analysis: &Analysis, run: &Path, checks: &mut Che
             let computed = aside.path().join(format!("{}.parquet", model.name));
             let key = &model.contract.unique;
             if different.is_none() {
-                different = same_rows::first_difference(&file, &computed, key)?;
+                let why = if origins.made(&model.name, &file) { "" } else { OTHER_ORIGIN };
+                let found = same_rows::first_difference(&file, &computed, key)?;
+                different = found.map(|found| format!("{found}{why}"));
             }
         }
     }

@@ -53,7 +53,6 @@ pub fn again(run: &Path, again: &Again, stop: &AtomicBool, progress: &dyn Progre
         manifest.check_bytes(run, file)?;
     }
     let wordings = Wordings::read(&variants)?;
-    again.said.write(run)?;
     let mut counts = Replaced { parts: 0, replaced: 0 };
     let mut done = 0;
     progress.begin("measuring", manifest.rows.get("generations").copied().unwrap_or(0), 0);
@@ -71,8 +70,8 @@ pub fn again(run: &Path, again: &Again, stop: &AtomicBool, progress: &dyn Progre
     progress.end();
     if counts.replaced > 0 || resumed {
         manifest.measured_again(run, what(&again.said), super::now())?.write(&dir)?;
+        Begun::end(run)?;
     }
-    Begun::end(run)?;
     Ok(counts)
 }
 
@@ -148,8 +147,7 @@ impl Unit<'_> {
             let (table, path) = (table("similarities")?, self.part_of("similarities")?);
             let old = path.is_file().then(|| read::all(&path, table)).transpose()?;
             let new = self.similarities(&pairs, old.as_ref(), &path)?;
-            counts.parts += 1;
-            counts.replaced += usize::from(self.replace(table, &path, old.as_ref(), new)?);
+            self.replace(table, &path, old.as_ref(), new, counts)?;
         }
         if self.again.said.judges {
             let (table, path) = (table("judgements")?, self.part_of("judgements")?);
@@ -160,8 +158,7 @@ impl Unit<'_> {
                     .map_err(Error::table(table.name))?,
                 None => by_rules,
             };
-            counts.parts += 1;
-            counts.replaced += usize::from(self.replace(table, &path, old.as_ref(), new)?);
+            self.replace(table, &path, old.as_ref(), new, counts)?;
         }
         u64::try_from(batch.num_rows()).map_err(Error::table("generations"))
     }
@@ -221,17 +218,29 @@ impl Unit<'_> {
         RecordBatch::try_new(schema.clone(), columns.collect()).map_err(Error::table("similarities"))
     }
 
-    /// Writes `new` in the place of `old` where they differ; says whether it did.
-    fn replace(&self, table: &Table, path: &Path, old: Option<&RecordBatch>, new: RecordBatch) -> Result<bool> {
+    /// Writes `new` in the place of `old` where they differ. Before the first part is replaced the run says that it is
+    /// begun, and not earlier: a run in which nothing has changed stays a whole one.
+    fn replace(
+        &self,
+        table: &Table,
+        path: &Path,
+        old: Option<&RecordBatch>,
+        new: RecordBatch,
+        counts: &mut Replaced,
+    ) -> Result<()> {
+        counts.parts += 1;
         let is_as_before = old.map_or(new.num_rows() == 0, |old| *old == new);
         if is_as_before {
-            return Ok(false);
+            return Ok(());
         }
+        if counts.replaced == 0 {
+            self.again.said.write(self.dir.path())?;
+        }
+        counts.replaced += 1;
         // What the old part was written beside still says which parts make up the unit.
         let beside = part::beside(path, table.name, self.dir.run_id()).unwrap_or_default();
         let beside: Vec<&str> = beside.iter().map(String::as_str).collect();
-        part::write_batch(path, table, &new, self.dir.run_id(), &beside)?;
-        Ok(true)
+        part::write_batch(path, table, &new, self.dir.run_id(), &beside)
     }
 }
 

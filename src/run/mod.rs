@@ -5,7 +5,7 @@
 
 mod again;
 mod progress;
-mod texts;
+pub(crate) mod texts;
 mod timing;
 mod unit;
 mod wordings;
@@ -21,7 +21,7 @@ pub use timing::Timing;
 use crate::backend::local::Local;
 use crate::model::Model;
 use crate::plan::{Plan, Study};
-use crate::store::check::check_parts;
+use crate::store::check::{check_parts, check_signatures};
 use crate::store::manifest::Manifest;
 use crate::store::part;
 use crate::store::rows::{Cell, Rows};
@@ -58,12 +58,13 @@ pub enum Outcome {
 /// Carries out `study` in `out`, or goes on with what is there.
 ///
 /// # Errors
-/// The directory can't be written or holds another run; a model fails as a whole; the user asked to stop. Complete
-/// units stay.
+/// The directory can't be written or holds another run; a model fails as a whole; the user asked to stop; the scores are
+/// of two kinds, since a part was lost after a later measurement. Complete units stay.
 pub fn run(study: &Study, out: &Path, execution: Execution, progress: &dyn Progress) -> Result<Outcome> {
     let dir = RunDir::open(out, &study.plan.to_json()?)?;
     if dir.is_complete() {
         check_parts(dir.path())?;
+        check_signatures(dir.path())?;
         return Ok(Outcome::AlreadyComplete { failed_rows: Manifest::read(dir.path())?.failed_rows });
     }
     let clock = Instant::now();
@@ -122,6 +123,8 @@ pub fn run(study: &Study, out: &Path, execution: Execution, progress: &dyn Progr
     manifest.write(&dir)?;
     // A later measurement may have been cut off before a part was lost and made again.
     check_parts(dir.path())?;
+    // What was lost after such a measurement was made again as the plan has it. Measuring needs the manifest to go on.
+    check_signatures(dir.path())?;
     Ok(Outcome::Completed { failed_rows: manifest.failed_rows, timing })
 }
 

@@ -1,7 +1,7 @@
 //! Texts: what is measured of responses as texts, whenever it is measured.
 //!
 //! In: responses, each with the baseline's response. Out: rows of `similarities` and `judgements`.
-//! A run and a later measurement share this, so that the same texts give the same rows.
+//! A run, a later measurement and an import share this, so that the same texts give the same rows.
 
 use rayon::prelude::*;
 
@@ -11,16 +11,16 @@ use crate::measure::{bleu, chrf, mirroring};
 use crate::store::rows::{Cell, Rows};
 
 /// A response with the baseline's response (repeat 0) that it is measured against.
-pub(super) struct Pair<'a> {
-    pub(super) prompt_id: &'a str,
-    pub(super) variant_id: &'a str,
-    pub(super) repeat: i32,
-    pub(super) subtype: &'a str,
-    pub(super) strength: Option<f64>,
-    pub(super) is_baseline: bool,
-    pub(super) response: &'a str,
+pub(crate) struct Pair<'a> {
+    pub(crate) prompt_id: &'a str,
+    pub(crate) variant_id: &'a str,
+    pub(crate) repeat: i32,
+    pub(crate) subtype: &'a str,
+    pub(crate) strength: Option<f64>,
+    pub(crate) is_baseline: bool,
+    pub(crate) response: &'a str,
     /// None where the baseline has no response.
-    pub(super) baseline: Option<&'a str>,
+    pub(crate) baseline: Option<&'a str>,
 }
 
 impl Pair<'_> {
@@ -30,18 +30,18 @@ impl Pair<'_> {
 }
 
 /// The pairs that can be compared, reference first.
-pub(super) fn compared<'a>(pairs: &[Pair<'a>]) -> Vec<(&'a str, &'a str)> {
+pub(crate) fn compared<'a>(pairs: &[Pair<'a>]) -> Vec<(&'a str, &'a str)> {
     pairs.iter().filter_map(|p| Some((p.baseline?, p.response))).collect()
 }
 
 /// BERTScores of the pairs that can be compared; NULL in the rows where there is no scorer.
-pub(super) fn bertscores(pairs: &[Pair], scorer: Option<&BertScorer>) -> Result<Option<Vec<Score>>> {
+pub(crate) fn bertscores(pairs: &[Pair], scorer: Option<&BertScorer>) -> Result<Option<Vec<Score>>> {
     scorer.map(|scorer| scorer.score(&compared(pairs))).transpose()
 }
 
 /// Rows of `similarities`: one for each pair that can be compared. `scores` are those of [`bertscores`], with the signature
 /// of their scorer.
-pub(super) fn similarities(pairs: &[Pair], scores: Option<&[Score]>, signature: Option<&str>) -> Result<Rows> {
+pub(crate) fn similarities(pairs: &[Pair], scores: Option<&[Score]>, signature: Option<&str>) -> Result<Rows> {
     let mut rows = Rows::of("similarities")?;
     let overlap = |(r, c): &(&str, &str)| {
         let (bleu, effective) = bleu::bleu_both(r, c);
@@ -73,7 +73,7 @@ pub(super) fn similarities(pairs: &[Pair], scores: Option<&[Score]>, signature: 
 }
 
 /// Rows of `judgements` by the built-in rules.
-pub(super) fn judgements(pairs: &[Pair]) -> Result<Rows> {
+pub(crate) fn judgements(pairs: &[Pair]) -> Result<Rows> {
     let mut rows = Rows::of("judgements")?;
     for pair in pairs.iter().filter(|p| !p.is_baseline) {
         let judged =

@@ -1,6 +1,6 @@
 //! Begun: a later measurement that has not ended.
 //!
-//! In: what is measured again. Out: measuring.json, which is there from before the first part is replaced until the manifest
+//! In: what is measured again. Out: measuring.json, which is there from just before the first part is replaced until the manifest
 //! knows the new ones. While it is there, similarities and judgements may be of two kinds.
 
 use std::path::Path;

@@ -173,14 +173,26 @@ pub(crate) fn raw_files(run: &Path, table: &Table) -> Result<Vec<PathBuf>> {
 
 /// The signatures in `similarities`, by measure.
 fn signatures(run: &Path) -> Result<BTreeMap<String, BTreeSet<String>>> {
-    let mut all: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let all = signatures_or_none(run)?;
+    Ok(all.into_iter().map(|(measure, found)| (measure.to_string(), found.into_iter().flatten().collect())).collect())
+}
+
+/// The signatures in `similarities`, by measure; None among them where some rows are without a score.
+pub(super) fn signatures_or_none(run: &Path) -> Result<BTreeMap<&'static str, BTreeSet<Option<String>>>> {
+    let mut all: BTreeMap<&str, BTreeSet<Option<String>>> = BTreeMap::new();
     let Some(table) = Table::named("similarities") else { return Ok(all) };
     let columns = SIGNATURES.map(|(_, column)| column);
     for file in raw_files(run, table)? {
         let batch = read::columns(&file, table, &columns)?;
         for (measure, column) in SIGNATURES {
-            let found = read::texts(&batch, column)?.iter().flatten().map(str::to_string);
-            all.entry(measure.to_string()).or_default().extend(found);
+            let known = all.entry(measure).or_default();
+            let mut last = None;
+            for found in read::texts(&batch, column)? {
+                // A part has one signature, many times.
+                if last.replace(found) != Some(found) {
+                    known.insert(found.map(str::to_string));
+                }
+            }
         }
     }
     Ok(all)

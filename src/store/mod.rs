@@ -6,6 +6,7 @@
 pub mod begun;
 pub mod check;
 pub mod files;
+pub mod folder_name;
 pub mod manifest;
 pub mod part;
 pub mod read;

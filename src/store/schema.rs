@@ -119,7 +119,7 @@ pub const TABLES: &[Table] = &[
             col("text", Kind::Text, "the request as the models get it, before the chat template"),
             col("answers", Kind::Texts, "reference answers, the best first; empty where the source has none"),
             opt("category", Kind::Text, "the source's own category"),
-            col("source_row", Kind::Long, "row in the source, from 0"),
+            opt("source_row", Kind::Long, "row in the source, from 0; NULL where an import does not tell it"),
             col("source_hash", Kind::Text, "SHA-256 of the source row's text and answers"),
         ],
     },
@@ -147,7 +147,7 @@ pub const TABLES: &[Table] = &[
                 Kind::Text,
                 "variant_id of the row that this one is measured against; its own for a baseline",
             ),
-            col("seed", Kind::Long, "seed of the variants, from the plan; 0 in an import"),
+            opt("seed", Kind::Long, "seed of the variants, from the plan; NULL in an import"),
             opt(
                 "text",
                 Kind::Text,
@@ -200,15 +200,15 @@ pub const TABLES: &[Table] = &[
             opt("logprobs", Kind::Floats, "log-probability (nats, from raw logits) of each new token"),
             opt("entropies", Kind::Floats, "entropy (nats) of the full next-token distribution at each new token"),
             opt("error", Kind::Text, "why there is no answer"),
-            col(
+            opt(
                 "truncated",
                 Kind::Flag,
-                "whether the prompt was cut; always false on local models, which refuse instead",
+                "whether the prompt was cut; always false on local models, which refuse instead; NULL in an import",
             ),
-            col(
+            opt(
                 "special_text",
                 Kind::Flag,
-                "whether the prompt's own text held special-token text, which the tokenizer took as tokens",
+                "whether the prompt's own text held special-token text, which the tokenizer took as tokens; NULL in an import",
             ),
         ],
     },

@@ -4,12 +4,8 @@
 //! They run beside the built-in wordings or instead of them, measured against the prompt itself.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
-use std::fs;
 use std::path::Path;
 
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::{BASELINE, Place, Subtype, Variant, baseline};
@@ -54,10 +50,10 @@ pub struct Paraphrase {
 /// two rows with the same id: each names file, line and column.
 pub fn read_paraphrases(path: &Path) -> Result<Vec<Paraphrase>> {
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
-    let rows = match extension.as_str() {
-        "csv" => separated(path, b',')?,
-        "tsv" => separated(path, b'\t')?,
-        "jsonl" | "ndjson" => json_lines(path)?,
+    let format = match extension.as_str() {
+        "csv" => Format::Delimited(b','),
+        "tsv" => Format::Delimited(b'\t'),
+        "jsonl" | "ndjson" => Format::JsonLines,
         _ => {
             return Err(Error::input("can't tell how the paraphrases are laid out")
                 .file(path)
@@ -66,10 +62,7 @@ pub fn read_paraphrases(path: &Path) -> Result<Vec<Paraphrase>> {
                 .into());
         }
     };
-    if rows.is_empty() {
-        return Err(Error::input("no paraphrases").file(path).expected("at least one row").into());
-    }
-    let paraphrases = rows
+    let paraphrases = rows(path, &format)?
         .into_iter()
         .map(|(line, cells)| checked(line, cells).map_err(|e| Error::from(e.file(path).line(line))))
         .collect::<Result<Vec<_>>>()?;
@@ -106,47 +99,35 @@ fn take<'a, P: Ord>(
 /// Cells of one row by column; only those that hold something.
 type Cells = BTreeMap<String, String>;
 
-fn separated(path: &Path, delimiter: u8) -> Result<Vec<(u64, Cells)>> {
-    let table = table::read(path, &Format::Delimited(delimiter), &Wanted::by(COLUMNS))?;
-    check_columns(table.columns.iter(), true).map_err(|e| Error::from(e.file(path).line(1)))?;
-    let text = |(column, value)| match value {
-        Value::String(cell) if !cell.is_empty() => Some((column, cell)),
-        _ => None,
-    };
-    let row = |row: table::Row| (row.line.unwrap_or_default(), row.fields.into_iter().filter_map(text).collect());
-    Ok(table.rows.into_iter().map(row).collect())
-}
-
-fn json_lines(path: &Path) -> Result<Vec<(u64, Cells)>> {
-    let bytes = fs::read(path).map_err(Error::io("read", path))?;
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-    let text = std::str::from_utf8(bytes).map_err(|e| {
-        let line = bytes.iter().take(e.valid_up_to()).filter(|&&b| b == b'\n').count() as u64 + 1;
-        Error::input("the paraphrases are not UTF-8").file(path).line(line)
-    })?;
-    let mut rows = Vec::new();
-    for (line, json) in (1u64..).zip(text.lines()) {
-        if json.trim().is_empty() {
-            continue;
+/// The rows of a file, each with its line.
+fn rows(path: &Path, format: &Format) -> Result<Vec<(u64, Cells)>> {
+    let is_delimited = matches!(format, Format::Delimited(_));
+    let (mut rows, mut known) = (Vec::new(), 0);
+    table::scan(path, format, &Wanted::by(COLUMNS), &mut |columns, row| {
+        let Some(line) = row.line else {
+            let error = Error::input("a line of the paraphrases is no JSON object").file(path).line(1);
+            return Err(error.found("a list").expected("one object a line").into());
+        };
+        // The header of a delimited file names the columns, else every row its own.
+        let place = |error: InputError| Error::from(error.file(path).line(if is_delimited { 1 } else { line }));
+        if columns.len() > known {
+            check_columns(columns).map_err(|e| place(*e))?;
+            known = columns.len();
         }
-        let Fields(fields) = serde_json::from_str(json).map_err(|e| {
-            Error::input("a line of the paraphrases is no JSON object").file(path).line(line).found(e.to_string())
-        })?;
-        check_columns(fields.iter().map(|(column, _)| column), false)
-            .map_err(|e| Error::from(e.file(path).line(line)))?;
+        if let Some(missing) = ["prompt_id", "text"].into_iter().find(|column| !row.fields.contains_key(*column)) {
+            let owner = if is_delimited { "the file's header" } else { "the object" };
+            let found = row.fields.keys().cloned().collect::<Vec<_>>().join(", ");
+            return Err(place(Error::input(format!("{owner} has no column {missing:?}")).key(missing).found(found)));
+        }
         let mut cells = Cells::new();
-        for (column, value) in fields {
+        for (column, value) in row.fields {
             let cell = match value {
                 Value::Null => continue,
                 Value::String(text) => text,
                 Value::Number(number) => number.to_string(),
                 other => {
-                    return Err(Error::input("a cell of the paraphrases is neither text nor number")
-                        .file(path)
-                        .line(line)
-                        .key(column)
-                        .found(other.to_string())
-                        .into());
+                    let error = Error::input("a cell of the paraphrases is neither text nor number").key(column);
+                    return Err(place(error.found(other.to_string())));
                 }
             };
             if !cell.is_empty() {
@@ -154,50 +135,20 @@ fn json_lines(path: &Path) -> Result<Vec<(u64, Cells)>> {
             }
         }
         rows.push((line, cells));
-    }
+        Ok(())
+    })?;
     Ok(rows)
 }
 
-/// The fields of a JSON object as they stand; a map would keep only the last of one name.
-struct Fields(Vec<(String, Value)>);
-
-impl<'de> Deserialize<'de> for Fields {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Fields, D::Error> {
-        struct Object;
-        impl<'de> Visitor<'de> for Object {
-            type Value = Fields;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Fields, A::Error> {
-                let mut fields = Vec::new();
-                while let Some(field) = map.next_entry()? {
-                    fields.push(field);
-                }
-                Ok(Fields(fields))
-            }
-        }
-        deserializer.deserialize_map(Object)
-    }
-}
-
 /// An unknown column is refused rather than ignored: a mistyped "strenght" would silently lose the doses.
-fn check_columns<'a>(found: impl Iterator<Item = &'a String> + Clone, is_header: bool) -> Result<(), Box<InputError>> {
-    let all = || found.clone().cloned().collect::<Vec<_>>().join(", ");
-    if let Some(unknown) = found.clone().find(|c| !COLUMNS.contains(&c.as_str())) {
-        return Err(Box::new(
-            Error::input(format!("paraphrases have no column {unknown:?}")).found(all()).expected(COLUMNS.join(", ")),
-        ));
+fn check_columns(found: &[String]) -> Result<(), Box<InputError>> {
+    match found.iter().find(|column| !COLUMNS.contains(&column.as_str())) {
+        None => Ok(()),
+        Some(unknown) => {
+            let error = Error::input(format!("paraphrases have no column {unknown:?}")).found(found.join(", "));
+            Err(Box::new(error.expected(COLUMNS.join(", "))))
+        }
     }
-    let doubled = found.clone().enumerate().find(|(at, column)| found.clone().take(*at).any(|c| c == *column));
-    if let Some((_, doubled)) = doubled {
-        return Err(Box::new(Error::input(format!("there are two columns {doubled:?}")).key(doubled).found(all())));
-    }
-    if let Some(missing) = ["prompt_id", "text"].into_iter().find(|m| !found.clone().any(|c| c == m)) {
-        let where_ = if is_header { "the file's header" } else { "the object" };
-        return Err(Box::new(Error::input(format!("{where_} has no column {missing:?}")).key(missing).found(all())));
-    }
-    Ok(())
 }
 
 fn checked(line: u64, mut cells: Cells) -> Result<Paraphrase, Box<InputError>> {
@@ -321,6 +272,8 @@ fn shortest(level: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn prompt() -> Prompt {
@@ -406,9 +359,14 @@ mod tests {
             (
                 "a.jsonl",
                 "{\"prompt_id\": \"7\", \"text\": \"a\", \"text\": \"b\"}\n",
-                vec!["line 1", "two columns \"text\""],
+                vec!["line 1", "two fields \"text\""],
             ),
-            ("a.jsonl", "\n", vec!["no paraphrases"]),
+            (
+                "a.jsonl",
+                "{\"prompt_id\": \"7\", \"text\": \"a\"}\n{\"prompt_id\": \"8\", \"text\": \"a\", \"txt\": \"b\"}\n",
+                vec!["line 2", "no column \"txt\"", "prompt_id, text"],
+            ),
+            ("a.jsonl", "\n", vec!["no rows"]),
             ("a.csv", "prompt_id,text,text\n7,a,b\n", vec!["line 1", "two columns \"text\""]),
             ("a.csv", "prompt_id,text\n7,\"a b c\n8,hello\n", vec!["line 2", "a quoted field is never closed"]),
             ("a.csv", "prompt_id,text,strength\n7,a,nan\n", vec!["line 2", "strength", "nan"]),

@@ -77,6 +77,12 @@ fn models() {
     let mut renamed = whole.clone();
     renamed[at..at + 5].copy_from_slice(b"mamba");
     gguf("mamba.gguf", &renamed, &["mamba", "llama"]);
+    // A model whose context is no longer than a response: the default is checked as what the user says is.
+    let key = b"llama.context_length";
+    let at = whole.windows(key.len()).position(|w| w == key).unwrap() + key.len() + 4;
+    let mut small = whole;
+    small[at..at + 4].copy_from_slice(&100u32.to_le_bytes());
+    gguf("small.gguf", &small, &["100 new tokens do not fit model small", "max_new_tokens", "context of 100 tokens"]);
     refused(&["run", "--model", "nowhere.gguf", "--dataset", "alpaca", "--out", "x"], &["nowhere.gguf"]);
 }
 

@@ -63,6 +63,31 @@ fn models_and_data_sets_are_named_beside_the_paths() {
 }
 
 #[test]
+fn the_same_import_again_leaves_a_later_measurement_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("run");
+    let out = run.to_string_lossy().into_owned();
+    let logs = ["baseline=tests/golden/lm_eval/plain", "own/x=tests/golden/lm_eval/rude"];
+    let job = ["import", "--layout", "lm-eval", "--variant", logs[0], "--variant", logs[1], "--out", &out];
+    let made = output(&job);
+    assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
+    let measured = output(&["measure", &out, "--encoder", "minilm", "--quiet"]);
+    assert_eq!(measured.status.code(), Some(0), "{}", text(&measured.stderr));
+    let (manifest, scores) = (run.join("manifest.json"), "select count(bertscore_f1) > 0 as scored from similarities");
+    let before = fs::read(&manifest).unwrap();
+    let again = output(&job);
+    assert_eq!(again.status.code(), Some(0), "{}", text(&again.stderr));
+    assert!(text(&again.stderr).contains("nothing was written"), "{}", text(&again.stderr));
+    assert_eq!(rows(&run, scores), "scored\ntrue\n");
+    assert!(fs::read(&manifest).unwrap() == before);
+    // Damage is said, and the advice ends with the measurement.
+    fs::remove_file(run.join("similarities/model=acme__tiny-1b/dataset=sky/part-00000.parquet")).unwrap();
+    let damaged = output(&job);
+    assert_eq!(damaged.status.code(), Some(2), "{}", text(&damaged.stderr));
+    assert!(text(&damaged.stderr).contains("sago measure"), "{}", text(&damaged.stderr));
+}
+
+#[test]
 fn options_that_do_not_fit_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let (file, run) = (dir.path().join("mine.csv"), dir.path().join("run"));

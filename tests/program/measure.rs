@@ -3,9 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::atomic::AtomicBool;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use sago::run::{Again, Silent, again};
+use sago::store::begun::Begun;
 use sago::store::files::files_below;
 use sago::store::manifest::Manifest;
 
@@ -86,6 +89,31 @@ fn an_encoder_that_comes_later_gives_the_scores_of_one_that_was_there() {
     assert_eq!(measure(&without, &["--encoder", "minilm", "--quiet"]).0, Some(0));
     assert_eq!(rows(&without, SIMILARITIES), rows(&with, SIMILARITIES));
     assert_eq!(rows(&without, sgs), first);
+
+    // A unit that is lost is made again as the plan has it, here without scores: that is a mixture too.
+    let part = without.join("generations/model=smol/dataset=mine/part-00001.parquet");
+    fs::remove_file(&part).unwrap();
+    let damaged = text(&output(&["analyze", &without.to_string_lossy()]).stderr);
+    assert!(damaged.contains("bertscore") && damaged.contains("--encoder ENCODER"), "{damaged}");
+    fs::remove_file(without.join("manifest.json")).unwrap();
+    let (file, out) = (dir.path().join("study.toml"), without.to_string_lossy().into_owned());
+    let job = ["run", &file.to_string_lossy(), "--subtypes", "spacing,politeness", "--encoder", "none", "--out", &out];
+    let mixed = output(&job);
+    assert_eq!(mixed.status.code(), Some(2), "{}", text(&mixed.stderr));
+    assert!(text(&mixed.stderr).contains("found: none and "), "{}", text(&mixed.stderr));
+    assert_eq!(measure(&without, &["--encoder", "minilm", "--quiet"]).0, Some(0));
+    assert_eq!(rows(&without, SIMILARITIES), rows(&with, SIMILARITIES));
+}
+
+#[test]
+fn what_ends_before_the_first_part_is_replaced_was_not_begun() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = complete(dir.path(), "run", &["--encoder", "none"]);
+    let said = Begun { metrics: true, judges: true, ..Begun::default() };
+    let stopped = again(&run, &Again { said, scorer: None }, &AtomicBool::new(true), &Silent);
+    assert!(matches!(stopped, Err(sago::Error::Interrupted)), "{stopped:?}");
+    assert_eq!(Begun::read(&run).unwrap(), None);
+    assert_eq!(output(&["analyze", &run.to_string_lossy(), "--quiet"]).status.code(), Some(0));
 }
 
 #[test]
@@ -134,16 +162,34 @@ fn killed_at_any_moment_it_is_finished_by_the_same_command() {
     }
     assert!(untouched(&killed).iter().map(|f| &f.1).eq(untouched(&old).iter().map(|f| &f.1)));
 
-    // A part that is lost afterwards is made again with the plan's encoder: the mixture is said, and can be ended.
+    // A part that is lost afterwards is made again with the plan's encoder: the advice says how it ends, and a run that is
+    // left with two encoders says so each time.
     let part = killed.join("similarities/model=smol/dataset=mine/part-00001.parquet");
     fs::remove_file(&part).unwrap();
+    let damaged = text(&output(&["analyze", &path]).stderr);
+    for advice in
+        ["part-00001.parquet is missing", "and manifest.json", "judges", "layer:3", "--metrics --judges rules"]
+    {
+        assert!(damaged.contains(advice), "{advice}: {damaged}");
+    }
+    let verified = text(&output(&["verify", &path]).stdout);
+    assert!(verified.contains("is missing; delete") && verified.contains("--metrics --judges rules"), "{verified}");
     fs::remove_file(killed.join("manifest.json")).unwrap();
     let file = dir.path().join("study.toml").to_string_lossy().into_owned();
-    let mixed = output(&["run", &file, "--subtypes", "spacing,politeness", "--quiet", "--out", &path]);
-    assert_eq!(mixed.status.code(), Some(3), "{}", text(&mixed.stderr));
-    assert!(text(&mixed.stderr).contains("measure_signatures"), "{}", text(&mixed.stderr));
+    let run = || output(&["run", &file, "--subtypes", "spacing,politeness", "--quiet", "--out", &path]);
+    for _ in 0..2 {
+        let mixed = run();
+        assert_eq!(mixed.status.code(), Some(2), "{}", text(&mixed.stderr));
+        let said = text(&mixed.stderr);
+        let fix = format!("sago measure {path} --encoder ENCODER");
+        assert!(said.contains("key: bertscore") && said.contains("layer:3") && said.contains(&fix), "{said}");
+    }
+    let checked = output(&["analyze", &path, "--quiet"]);
+    assert_eq!(checked.status.code(), Some(3), "{}", text(&checked.stderr));
+    assert!(text(&checked.stderr).contains("measure_signatures"), "{}", text(&checked.stderr));
     assert_eq!(output(&command).status.code(), Some(0));
     assert_eq!(rows(&killed, SIMILARITIES), rows(&calm, SIMILARITIES));
+    assert_eq!(run().status.code(), Some(0));
 }
 
 #[test]

@@ -101,8 +101,11 @@ fn errors_show_the_place() {
     );
     assert!(in_folder(&["-c", "\\dx"]).contains("there is no such command\n  found: \\dx\n"));
     let run = run(dir.path(), "r", DELTAS).to_string_lossy().into_owned();
+    let said = refusal(&[&run], "select 1;\nselect * from deltaz");
+    let (note, error) = said.split_once('\n').unwrap();
+    assert!(note.starts_with("note: ") && note.contains("`sago analyze RUN` writes them"), "{note}");
     assert_eq!(
-        refusal(&[&run], "select 1;\nselect * from deltaz"),
+        error,
         "error: query: there is no table deltaz\n  at line 2, column 15\n  2 | select * from deltaz\n    \
          |               ^^^^^^\n  did you mean deltas?\n"
     );
@@ -191,6 +194,33 @@ fn a_file_appears_whole_or_not_at_all() {
     assert!(two.contains("a Parquet file holds the rows of one statement"), "{two}");
     assert!(refusal(&["-c", "select 1", "--output", "/proc/nowhere/x.csv"], "").contains("/proc/nowhere"));
     assert!(refusal(&["-c", "\\format xml"], "").contains("table, csv, json, ndjson, parquet, markdown"));
+}
+
+#[test]
+fn an_output_takes_the_place_of_a_file_and_of_nothing_else() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_string_lossy().into_owned();
+    let write = |to: &str| sql(&["-c", "select 1 as a", "--format", "csv", "--output", to], "");
+    // A link stays one; a pipe gets the rows.
+    fs::write(path("far.csv"), "old").unwrap();
+    std::os::unix::fs::symlink("far.csv", path("link")).unwrap();
+    std::os::unix::fs::symlink("/proc/self/fd/1", path("pipe")).unwrap();
+    assert_eq!(write(&path("link")).status.code(), Some(0));
+    assert_eq!(fs::read_to_string(path("far.csv")).unwrap(), "a\n1\n");
+    let piped = write(&path("pipe"));
+    assert_eq!((text(&piped.stdout).as_str(), piped.status.code()), ("a\n1\n", Some(0)));
+    assert!(["link", "pipe"].iter().all(|name| dir.path().join(name).is_symlink()));
+    // A run and a folder are left alone.
+    let run = run(dir.path(), "r", DELTAS);
+    let plan = run.join("plan.json");
+    let before = fs::read(&plan).unwrap();
+    for (to, why) in [(plan.as_path(), "a file of a run"), (run.as_path(), "a folder")] {
+        let out = write(&to.to_string_lossy());
+        assert_eq!(out.status.code(), Some(2));
+        assert!(text(&out.stderr).contains(why), "{}", text(&out.stderr));
+    }
+    assert_eq!(fs::read(&plan).unwrap(), before);
+    assert_eq!(write(&run.join("new.csv").to_string_lossy()).status.code(), Some(0));
 }
 
 #[test]

@@ -147,6 +147,7 @@ fn a_damaged_part_of_a_run_is_named() {
         ] {
             assert!(text.contains("similarities/model=m/dataset=d/part-0.parquet"), "{text}");
             assert!(text.contains("delete the file") && text.contains("sago run"), "{text}");
+            assert!(text.contains("or says what else to do"), "{text}");
         }
     }
 }

@@ -18,7 +18,7 @@ fn every_table_and_column_has_its_line() {
     let page = &pages[0].1;
     for part in [
         "### generations\n",
-        "| special_text | true or false |  |",
+        "| special_text | true or false | yes |",
         "### sgs_model\n\nThe Stability Generalization Score of a model.\n`analysis/sgs_model.parquet`",
         "| sgs | double |  | mean of s over all prompts of all data sets; lower is more stable | at least 0; finite |",
         "| vector | list of float |  |",

@@ -105,8 +105,12 @@ fn a_given_table_that_changed_is_found() {
     let mut import = import(Layout::Published, &[folder.path()]);
     (import.model, import.dataset) = (Some("closed".into()), Some("d".into()));
     let run = Run::imported(&import).unwrap();
-    // The same import again is the same run; another one is refused.
-    import.carry_out(run.path()).unwrap();
+    // The same import again is the same run and writes nothing; another one is refused.
+    let part = run.path().join("variants.parquet");
+    let written = || part.metadata().unwrap().modified().unwrap();
+    let first = written();
+    let rows = import.carry_out(run.path()).unwrap().rows;
+    assert_eq!((rows["given/deltas"], first), (27, written()));
     import.model = Some("other".into());
     let message = import.carry_out(run.path()).unwrap_err().to_string();
     assert!(message.contains("a different plan") && message.contains("\"closed\" there"), "{message}");
@@ -380,6 +384,10 @@ fn logs_of_lm_eval_become_a_run_with_responses() {
     let rows = values(&session.query(right).unwrap());
     let [Value::Number(plain), Value::Number(reworded)] = rows[0][..] else { panic!("{rows:?}") };
     assert!(close(plain, 1.0) && close(reworded, 0.5), "{rows:?}");
+    // What the logs do not say is NULL.
+    let unknown = "select count(truncated), count(special_text) from generations";
+    assert_eq!(texts(&run, unknown), ["0 0"]);
+    assert_eq!(texts(&run, "select count(seed) from variants"), ["0"]);
     // Politeness is judged by the rule, own wordings are not.
     assert_eq!(texts(&run, "select distinct variant_id, method from judgements"), ["politeness/prefix/-4 rule"]);
     let reasons = "select axis, reason from coverage where dataset = 'sky' and axis in ('bert', 'prob') order by 1";
@@ -411,6 +419,47 @@ fn a_filter_and_its_responses_can_be_chosen() {
     assert!(message.contains("--filter loose") && message.contains("samples_capitals"), "{message}");
 }
 
+fn line(id: &str, question: &str, target: &str) -> String {
+    format!(
+        "{{\"doc_id\": {id}, \"target\": {target:?}, \"arguments\": {{\"gen_args_0\": {{\"arg_0\": {question:?}, \
+         \"arg_1\": {{}}}}}}, \"resps\": [[\"A\"]], \"filtered_resps\": [\"A\"]}}\n"
+    )
+}
+
+#[test]
+fn documents_that_models_were_asked_in_other_words_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut import = import(Layout::LmEval, &[]);
+    for (model, second) in [("a", "Two?"), ("b", "<s>Two?"), ("c", "Two?</s>")] {
+        let path = folder.path().join(model).join("samples_t.jsonl");
+        std::fs::create_dir(path.parent().unwrap()).unwrap();
+        write(&path, line("\"q1\"", "One?", "x") + &line("7", second, "x")).unwrap();
+        import.sources.push(Source { variant: Some("baseline".into()), ..source(path) });
+    }
+    let run = tempfile::tempdir().unwrap();
+    let notes = import.carry_out(run.path()).unwrap().notes;
+    let counted: Vec<&String> = notes.iter().filter(|note| note.starts_with("2 ")).collect();
+    assert!(counted.len() == 1 && counted[0].contains("in other words"), "{notes:?}");
+    let prompts = format!("select text, source_row from '{}' order by 1", run.path().join("prompts.parquet").display());
+    let found = values(&scratch().query(&prompts).unwrap());
+    let text = |text: &str| Value::Text(text.into());
+    // A doc_id that is no number says nothing of the row.
+    assert_eq!(found, [vec![text("One?"), Value::Null], vec![text("Two?"), Value::Number(7.0)]]);
+}
+
+#[test]
+fn names_are_those_that_a_run_can_have() {
+    let (_folder, path) = file("a.csv", BY_ID.replace("org/m 1", &"m".repeat(300)));
+    let out = tempfile::tempdir().unwrap();
+    let notes = import(Layout::Deltas, &[&path]).carry_out(out.path()).unwrap().notes;
+    assert!(notes.iter().any(|note| note.ends_with(&format!("is named {} here", "m".repeat(100)))), "{notes:?}");
+    let (_folder, path) = file("spacing.csv", SPACING);
+    let mut unnamed = import(Layout::Published, &[&path]);
+    (unnamed.model, unnamed.dataset) = (Some(String::new()), Some("d".into()));
+    let message = refused(&unnamed);
+    assert!(message.contains("a model without a name") && message.contains("--model NAME"), "{message}");
+}
+
 #[test]
 fn what_logs_get_wrong_is_named_with_its_place() {
     let message = refused(&logs(&[("own/x", "plain")]));
@@ -418,12 +467,7 @@ fn what_logs_get_wrong_is_named_with_its_place() {
     // A file and a folder that hold the same wording.
     let message = refused(&logs(&[("baseline", "plain"), ("baseline", "rude")]));
     assert!(message.contains("stands twice") && message.contains("line 1"), "{message}");
-    let line = |id: u32, target: &str| {
-        format!(
-            "{{\"doc_id\": {id}, \"target\": {target:?}, \"arguments\": {{\"gen_args_0\": {{\"arg_0\": \"Q\", \
-             \"arg_1\": {{}}}}}}, \"resps\": [[\"A\"]], \"filtered_resps\": [\"A\"]}}\n"
-        )
-    };
+    let line = |id: u32, target: &str| line(&id.to_string(), "Q", target);
     let (_plain, plain) = file("samples_t.jsonl", line(0, "a"));
     let against = |content: String, parts: &[&str]| {
         let (_folder, other) = file("samples_t.jsonl", content);

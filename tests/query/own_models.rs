@@ -63,6 +63,31 @@ fn own_models_join_the_graph_and_stay_with_the_run() {
 }
 
 #[test]
+fn a_table_is_made_when_it_is_named_and_one_that_fails_leaves_the_others() {
+    let run = published_run();
+    let own = folder(&[("broken.sql", "select cast(axis as double) as x from sgs_model"), ("twice.sql", TWICE)]);
+    let session = analysis(&own).open(run.path()).unwrap();
+    let unwritten = session.unwritten();
+    assert!(unwritten.contains(&"sgs_model") && unwritten.contains(&"twice"), "{unwritten:?}");
+    let error = |session: &Session| session.query("select * from broken").unwrap_err().to_string();
+    assert!(error(&session).contains("model broken") && error(&session).contains("broken.sql"), "{}", error(&session));
+    let made = numbers(&session, "select twice from twice order by twice");
+    assert!(!made.is_empty());
+    assert!(!run.path().join("analysis").exists());
+    let wrong = session.query("select nothing from twice").unwrap_err().to_string();
+    assert!(wrong.contains("twice has no column nothing") || wrong.contains("no column nothing"), "{wrong}");
+
+    // The same of several runs, and nothing is left to be made once it is written.
+    let other = published_run();
+    other.analyze();
+    assert_eq!(other.session().unwritten(), [""; 0]);
+    let both = analysis(&own).open_all(&[run.path().to_path_buf(), other.path().to_path_buf()]).unwrap();
+    let all = numbers(&both, "select twice from twice order by twice");
+    assert_eq!(all.len(), 2 * made.len());
+    assert!(error(&both).contains("model broken"), "{}", error(&both));
+}
+
+#[test]
 fn tables_made_with_other_models_are_computed_anew_and_only_those() {
     let run = published_run();
     run.analyze();

@@ -40,6 +40,17 @@ fn a_json_file_by_line_is_read_as_well() {
 }
 
 #[test]
+fn an_array_that_is_not_whole_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("rows.json");
+    for (text, column) in [("[{\"a\": 1},\n{\"a\": 2}", 8), ("[{\"a\": 1},\n{\"a\": 2}] x", 11)] {
+        write(&file, text).unwrap();
+        let error = scratch().query(&format!("select * from '{}'", file.display())).unwrap_err().to_string();
+        assert!(error.contains("line 2") && error.contains(&format!("column {column}")), "{error}");
+    }
+}
+
+#[test]
 fn columns_are_made_out_from_all_rows() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("late.csv");

@@ -34,16 +34,39 @@ pub(super) const COMMANDS: [(&str, &str); 7] = [
 #[derive(Debug)]
 pub(super) enum Output {
     Stdout(BufWriter<Stdout>),
-    File { out: BufWriter<File>, pending: Pending, path: PathBuf },
+    /// Without `pending`: a pipe or a device, which takes rows as they come.
+    File {
+        out: BufWriter<File>,
+        pending: Option<Pending>,
+        path: PathBuf,
+    },
 }
 
 impl Output {
-    /// Standard output, or a file that appears when all is written.
+    /// Standard output, or a file that appears when all is written; of a link, the file that it points to.
+    ///
+    /// # Errors
+    /// A folder, a file that belongs to a run, or the file can't be written.
     pub(super) fn new(file: Option<&Path>) -> Result<Output> {
         let Some(path) = file else { return Ok(Output::Stdout(BufWriter::new(stdout()))) };
-        let mut pending = Pending::new(path)?;
+        let mut target = path.to_path_buf();
+        if let Ok(there) = path.metadata() {
+            let refused = |why: &str| Error::input(why).found(path.display().to_string()).fix("name another file");
+            if there.is_dir() {
+                return Err(refused("--output is a folder, not a file").into());
+            }
+            if !there.is_file() {
+                let out = File::options().write(true).open(path).map_err(Error::io("write", path))?;
+                return Ok(Output::File { out: BufWriter::new(out), pending: None, path: target });
+            }
+            target = path.canonicalize().map_err(Error::io("write", path))?;
+            if target.ancestors().skip(1).any(|folder| folder.join("plan.json").is_file()) {
+                return Err(refused("--output is a file of a run, which would be lost").into());
+            }
+        }
+        let mut pending = Pending::new(&target)?;
         let file = pending.file().try_clone().map_err(Error::io("write", path))?;
-        Ok(Output::File { out: BufWriter::new(file), pending, path: path.to_path_buf() })
+        Ok(Output::File { out: BufWriter::new(file), pending: Some(pending), path: target })
     }
 
     fn is_terminal(&self) -> bool {
@@ -62,7 +85,7 @@ impl Output {
             Output::Stdout(mut out) => out.flush().map_err(Error::io("write", "standard output")),
             Output::File { mut out, pending, path } => {
                 out.flush().map_err(Error::io("write", &path))?;
-                pending.commit()
+                pending.map_or(Ok(()), Pending::commit)
             }
         }
     }

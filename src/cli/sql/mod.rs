@@ -14,7 +14,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use self::console::{Console, Output};
 use super::own_models::OwnModels;
-use super::{Done, Limits, note_if_incomplete};
+use super::{Done, Limits, note_if_incomplete, say};
 use crate::query::{Format, Resources, Session, script};
 use crate::{Error, Result};
 
@@ -76,6 +76,7 @@ impl Sql {
         } else {
             self.models.analysis()?.with_memory_limit(self.limits.memory_limit).open_all(&self.runs)?
         };
+        note_unwritten(&session);
         let output = Output::new(self.output.as_deref())?;
         let mut console = Console::new(session, self.format(), output);
         match text {
@@ -93,5 +94,15 @@ impl Sql {
         let ending = self.output.as_ref().and_then(|file| file.extension()).and_then(|ending| ending.to_str());
         let of_ending = || ending.and_then(|ending| ending.to_ascii_lowercase().parse().ok());
         self.format.or_else(of_ending).unwrap_or_default()
+    }
+}
+
+/// Says that tables are computed here, and how they would be kept.
+fn note_unwritten(session: &Session) {
+    let lacking = session.unwritten().len();
+    if lacking > 0 {
+        say(&format!(
+            "note: {lacking} derived tables are not there, or not of these raw tables, models and this version: each is computed when it is named; `sago analyze RUN` writes them"
+        ));
     }
 }

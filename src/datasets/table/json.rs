@@ -1,12 +1,13 @@
 //! JSON: an array of objects, an object that holds one, or one object a line.
 //!
-//! In: JSON text. Out: rows; columns that are not wanted are skipped while parsing, never held.
+//! In: JSON text. Out: rows; columns that are not wanted are skipped while parsing, never held. A field that stands twice
+//! in an object is refused: parsers differ in which of the two they take.
 
 use std::fmt;
 use std::path::Path;
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Value};
+use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
 
 use super::{Head, Row, Sink, Wanted, name};
 use crate::Error;
@@ -64,12 +65,28 @@ fn broken(path: &Path, e: &serde_json::Error, line: u64) -> Error {
     let place = format!(" at line {} column {}", e.line(), e.column());
     let said = e.to_string();
     let said = said.strip_suffix(&place).unwrap_or(&said);
+    if let Some(key) = said.strip_prefix(TWICE) {
+        let error = Error::input(format!("{} has a row with two fields \"{key}\"", name(path)));
+        return error.file(path).line(line).found(format!("the second ends at column {}", e.column())).into();
+    }
     let what = if e.is_data() { "a row is not a JSON object" } else { "broken JSON" };
     Error::input(format!("{}: {what}", name(path)))
         .file(path)
         .line(line)
         .found(format!("column {}: {said}", e.column()))
         .into()
+}
+
+/// What a parser's message begins with where an object has two fields of one name, which follows.
+const TWICE: &str = "two fields ";
+
+/// Adds a field to an object.
+fn insert<E: de::Error>(fields: &mut Map<String, Value>, key: String, value: Value) -> std::result::Result<(), E> {
+    if fields.contains_key(&key) {
+        return Err(E::custom(format!("{TWICE}{key}")));
+    }
+    fields.insert(key, value);
+    Ok(())
 }
 
 /// What a document holds.
@@ -193,8 +210,8 @@ impl<'de> Visitor<'de> for Object<'_> {
         let mut fields = Map::new();
         while let Some(key) = map.next_key::<String>()? {
             if self.wanted.keeps(&key) {
-                let value = map.next_value()?;
-                fields.insert(key.clone(), value);
+                let value = map.next_value_seed(Whole)?;
+                insert(&mut fields, key.clone(), value)?;
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
@@ -203,6 +220,57 @@ impl<'de> Visitor<'de> for Object<'_> {
             }
         }
         Ok(fields)
+    }
+}
+
+/// Any value, in which no object has two fields of one name.
+struct Whole;
+
+impl<'de> DeserializeSeed<'de> for Whole {
+    type Value = Value;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+macro_rules! value_of {
+    ($($method:ident: $kind:ty),*) => {
+        $(fn $method<E>(self, value: $kind) -> std::result::Result<Value, E> { Ok(Value::from(value)) })*
+    };
+}
+
+impl<'de> Visitor<'de> for Whole {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    value_of!(visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_str: &str, visit_string: String);
+
+    fn visit_f64<E>(self, value: f64) -> std::result::Result<Value, E> {
+        Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
+    }
+
+    fn visit_unit<E>(self) -> std::result::Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<Value, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = seq.next_element_seed(Whole)? {
+            items.push(item);
+        }
+        Ok(Value::Array(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Value, A::Error> {
+        let mut fields = Map::new();
+        while let Some(key) = map.next_key::<String>()? {
+            let value = map.next_value_seed(Whole)?;
+            insert(&mut fields, key, value)?;
+        }
+        Ok(Value::Object(fields))
     }
 }
 
@@ -251,6 +319,26 @@ mod tests {
         }
         let message = prompts("a.json", "[\n{\"prompt\": \"a\"},\n{\"prompt\": b}\n]").unwrap_err().to_string();
         assert!(message.contains("a.json: broken JSON") && message.contains("line 3"), "{message}");
+    }
+
+    #[test]
+    fn a_key_that_stands_twice_is_refused_with_its_line() {
+        let twice =
+            ["{\"prompt\": \"b\", \"x\": 1, \"prompt\": \"c\"}", "{\"prompt\": {\"a\": [{\"b\": 1, \"b\": 1}]}}"];
+        for (row, key) in twice.iter().zip(["prompt", "b"]) {
+            for (file, text) in [
+                ("a.jsonl", format!("{{\"prompt\": \"a\"}}\n{row}\n")),
+                ("a.json", format!("[{{\"prompt\": \"a\"}},\n{row}]")),
+                ("a.json", format!("{{\"data\":\n[{row}]}}")),
+            ] {
+                let message = prompts(file, &text).unwrap_err().to_string();
+                let said = format!("{file} has a row with two fields \"{key}\"");
+                assert!(message.contains(&said) && message.contains("line 2"), "{message}");
+            }
+        }
+        // What is not read may be as it is, and so may equal keys of different objects.
+        let rows = "{\"prompt\": \"a\", \"x\": 1, \"x\": 2}\n{\"prompt\": \"b\"}\n";
+        assert_eq!(prompts("a.jsonl", rows).unwrap().len(), 2);
     }
 
     #[test]
