@@ -1,7 +1,7 @@
 //! Report: one page that shows a run.
 //!
 //! In: analysed runs. Out: `index.html`, which holds its data, its charts and its own code, and asks nothing of a network.
-//! Figures come from SQL queries ([`figures`]), texts for the prompt browser from the raw tables ([`texts`]).
+//! Figures come from SQL queries (`figures`), texts for the prompt browser from the raw tables (`texts`).
 
 mod columns;
 mod figures;
