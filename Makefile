@@ -7,7 +7,7 @@ export SAGO_COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 # Official data set files, for `make test-data`; the tests pass without them.
 DATA   ?=
 
-.PHONY: demo install test test-data test-readers test-release test-full-disk bench docs dictionary check setup models help
+.PHONY: demo install test test-data test-readers test-release test-report test-full-disk bench docs dictionary check setup models help
 
 help:
 	@echo "make demo            run the whole job on a small real model (minutes on two cores)"
@@ -20,6 +20,7 @@ help:
 	@echo "make test-data DATA=DIR    test the loaders on the official data set files"
 	@echo "make test-readers    open a run in pandas, Polars and DuckDB (installs them in $(VENV))"
 	@echo "make test-release    open a release in mlcroissant, pandas, Polars and DuckDB (installs them in $(VENV))"
+	@echo "make test-report     open report pages in headless Chromium (needs chromium, npm; installs Playwright in $(VENV))"
 	@echo "make test-full-disk  fill a small file system (needs root)"
 
 setup:
@@ -59,6 +60,16 @@ test-release: models
 test-full-disk: models
 	@$(CARGO) build --locked
 	scripts/full-disk.sh "$${CARGO_TARGET_DIR:-target}/debug/sago"
+
+test-report: models
+	@command -v chromium >/dev/null && command -v npm >/dev/null || { echo "report: install chromium and npm first (Debian: apt-get install chromium npm)" >&2; exit 2; }
+	@test -x $(VENV)/bin/python || python3 -m venv $(VENV)
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/report/requirements.txt
+	@$(CARGO) build --locked
+	@scripts/fetch-report-assets.sh --check
+	@work=$$(mktemp -d) && sago="$${CARGO_TARGET_DIR:-target}/debug/sago" && "$$sago" run --preset quick --out "$$work/run" >/dev/null && \
+	$(VENV)/bin/python tests/report/check.py "$$sago" "$$work/run" "$$work/pages" && rm -rf "$$work" || \
+	{ echo "report: pages and screenshots are in $$work/pages" >&2; exit 1; }
 
 bench: models
 	@scripts/bench.sh

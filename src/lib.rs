@@ -14,6 +14,7 @@
 //! | [`run`] | a plan | a complete run directory |
 //! | [`import`] | other people's files | a run directory with the same tables |
 //! | [`query`] | a run directory | derived tables, the Stability Generalization Score, SQL |
+//! | [`report`] | analysed run directories | one page with charts, tables and texts |
 //! | [`release`] | analysed runs | a folder for a data hub: tables, matrices, card, metadata, checksums |
 //!
 //! [`error`], [`hash`] and [`draw`] (seeded draws) serve all of them; [`cli`] is the command line over the library.
@@ -32,6 +33,7 @@ pub mod model;
 pub mod plan;
 pub mod query;
 pub mod release;
+pub mod report;
 pub mod run;
 pub mod store;
 pub mod variants;

@@ -10,6 +10,7 @@ mod measure;
 mod own_models;
 mod progress;
 mod release;
+mod report;
 mod run;
 mod sql;
 mod variants;
@@ -45,8 +46,9 @@ pub enum Done {
                   sago run --preset quick --out runs/first      variants, model, Parquet, SGS: the whole job\n  \
                   sago variants \"Who wrote Dracula?\"            see how a prompt is reworded\n  \
                   sago measure runs/first --encoder DIR         score the same responses by another encoder\n  \
-                  sago sql runs/first -c \"select * from sgs_model\"\n  \
+                  sago report runs/first                        a page of charts, tables and responses\n  \
                   sago release runs/first --out releases/first  a folder for a data hub\n  \
+                  sago sql runs/first -c \"select * from sgs_model\"\n  \
                   sago sql runs/first                           a prompt for SQL; \\d lists the tables"
 )]
 pub struct Arguments {
@@ -76,10 +78,12 @@ enum Command {
     Analyze(analyze::Analyze),
     /// Compare two runs, or two models of one run, prompt by prompt
     Compare(compare::Compare),
-    /// Ask SQL of runs, or of plain files
-    Sql(sql::Sql),
+    /// Write one HTML page that shows runs: charts, tables, responses side by side
+    Report(report::ReportCommand),
     /// Make a folder of complete runs that can be pushed to a data hub as it is
     Release(release::Release),
+    /// Ask SQL of runs, or of plain files
+    Sql(sql::Sql),
     /// Check that a run or a release is whole, and that its figures follow from its tables
     Verify(verify::Verify),
 }
@@ -97,8 +101,9 @@ impl Arguments {
             Command::Import(import) => import.carry_out(),
             Command::Analyze(analyze) => analyze.carry_out(),
             Command::Compare(compare) => compare.carry_out(),
-            Command::Sql(sql) => sql.carry_out(),
+            Command::Report(report) => report.carry_out(),
             Command::Release(release) => release.carry_out(),
+            Command::Sql(sql) => sql.carry_out(),
             Command::Verify(verify) => verify.carry_out(),
         }
     }

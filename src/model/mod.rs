@@ -38,9 +38,9 @@ use crate::{Error, Result, hash};
 use decoder::Decoder;
 use gguf::Gguf;
 use template::Template;
-use tokenizer::Tokenizer;
 
 pub use job::{Answers, Finish, Forced, Generation, Job, Layers, Progress, Settings, Time};
+pub(crate) use tokenizer::Tokenizer;
 
 /// A loaded model.
 #[derive(Debug)]

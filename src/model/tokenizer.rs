@@ -4,6 +4,7 @@
 //! Byte-level BPE by the `tokenizers` crate; control tokens are cut out of the text before it, here.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use regex::Regex;
 use tokenizers::decoders::byte_level::ByteLevel;
@@ -66,6 +67,14 @@ enum Cut {
 }
 
 impl Tokenizer {
+    /// Reads the tokenizer of a GGUF file; its weights are not read.
+    ///
+    /// # Errors
+    /// [`Error::Input`] where the file is no GGUF, or as [`Tokenizer::from_gguf`].
+    pub fn open(path: &Path) -> Result<Tokenizer> {
+        Tokenizer::from_gguf(&Gguf::open(path)?)
+    }
+
     /// Builds the tokenizer.
     ///
     /// # Errors

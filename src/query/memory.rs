@@ -29,6 +29,18 @@ const UNITS: [(&str, u64); 9] = [
     ("b", 1),
 ];
 
+/// Bytes of a size as people write it, "2GiB"; not rounded, not checked for sense.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub(crate) fn size_in_bytes(text: &str) -> Result<f64, &'static str> {
+    let lower = text.trim().to_ascii_lowercase();
+    let unit = UNITS.into_iter().find_map(|(unit, size)| Some((lower.strip_suffix(unit)?, size)));
+    let (number, size) = unit.ok_or("it needs a unit")?;
+    let number: f64 = number.trim().parse().map_err(|_| "what stands before the unit is no number")?;
+    Ok(number * size as f64)
+}
+
 impl MemoryLimit {
     /// The limit in bytes.
     pub fn bytes(self) -> usize {
@@ -43,11 +55,7 @@ impl FromStr for MemoryLimit {
         let wrong = |what: &str| -> Error {
             Error::input(what).found(text).expected("a size as 2GiB, 512MiB or 4GB, at least 16MiB").into()
         };
-        let lower = text.trim().to_ascii_lowercase();
-        let unit = UNITS.into_iter().find_map(|(unit, size)| Some((lower.strip_suffix(unit)?, size)));
-        let Some((number, size)) = unit else { return Err(wrong("a memory limit needs a unit")) };
-        let number: f64 = number.trim().parse().map_err(|_| wrong("this is no memory limit"))?;
-        let bytes = number * size as f64;
+        let bytes = size_in_bytes(text).map_err(|what| wrong(&format!("this is no memory limit: {what}")))?;
         if !(bytes >= LEAST as f64 && bytes <= (1u64 << 50) as f64) {
             return Err(wrong("this is no memory limit that can be kept to"));
         }

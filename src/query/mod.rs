@@ -51,6 +51,7 @@ pub use dictionary::dictionary;
 pub use graph::{Graph, Model};
 pub(crate) use materialize::{plain, plain_schema};
 pub use memory::MemoryLimit;
+pub(crate) use memory::size_in_bytes;
 pub use models::{Source, built_in};
 pub(crate) use print::plain_table;
 pub use print::{Format, RowWriter, print};

@@ -72,6 +72,9 @@ fn of_table(table: &str, error: Error) -> Error {
 }
 
 /// What each run is called in the column `run`.
+///
+/// # Errors
+/// A run that is given twice.
 pub(crate) fn names(runs: &[PathBuf]) -> Result<Vec<String>> {
     let whole: Vec<PathBuf> = runs.iter().map(|run| run.canonicalize().unwrap_or_else(|_| run.clone())).collect();
     for (at, run) in whole.iter().enumerate() {

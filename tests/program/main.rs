@@ -5,6 +5,7 @@ mod compare;
 mod import;
 mod measure;
 mod release;
+mod report;
 mod resume;
 mod sql_prompt;
 mod whole_job;

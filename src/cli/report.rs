@@ -1,0 +1,68 @@
+//! `sago report`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{Done, note_if_incomplete, print, say};
+use crate::report::{PageSize, Report, TokenizerFile};
+use crate::{Error, Result};
+
+/// Write one HTML page that shows a run: charts, tables, and every response beside its baseline's
+#[derive(Debug, Args)]
+#[command(
+    name = "report",
+    after_help = "Examples:
+  sago report runs/first                              writes runs/first/report/index.html
+  sago report runs/base runs/tuned --out both         one page of two runs
+  sago report runs/first --without-prompts            charts and tables only
+  sago report runs/first --max-size 8MiB              as many prompts as go into 8 MiB
+  sago report runs/first --tokenizer llama=llama.gguf   tokens shaded by their probability
+
+The page is one file and asks nothing of a network. It holds the texts of prompts and responses: where these are not to be \
+passed on, say --without-prompts. Prompts are left out where the page would be larger than --max-size, those first whose \
+behaviour moved least, and the page says so."
+)]
+pub struct ReportCommand {
+    /// Directories of analysed runs
+    #[arg(required = true, value_name = "RUN")]
+    runs: Vec<PathBuf>,
+    /// Directory of the page [default: RUN/report]
+    #[arg(short, long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Leave prompts, wordings and responses out
+    #[arg(long)]
+    without_prompts: bool,
+    /// Most bytes of the page, as 8MiB; charts, tables and code take 1 to 3 MiB of it
+    #[arg(long, value_name = "SIZE", default_value = "32MiB")]
+    max_size: PageSize,
+    /// A model's GGUF file, for tokens shaded by their probability; may be given several times
+    #[arg(long, value_name = "MODEL=FILE", conflicts_with = "without_prompts")]
+    tokenizer: Vec<TokenizerFile>,
+}
+
+impl ReportCommand {
+    pub fn carry_out(self) -> Result<Done> {
+        let out = match (&self.out, self.runs.as_slice()) {
+            (Some(out), _) => out.clone(),
+            (None, [run]) => run.join("report"),
+            (None, _) => {
+                return Err(Error::input("a page of several runs belongs to none of them")
+                    .key("--out")
+                    .expected("--out DIR, the directory of the page")
+                    .into());
+            }
+        };
+        self.runs.iter().for_each(|run| note_if_incomplete(run));
+        let report = Report { prompts: !self.without_prompts, max_size: self.max_size, tokenizers: self.tokenizer };
+        let written = report.write(&self.runs, &out)?;
+        if let Some((held, all)) = written.prompts
+            && held < all
+        {
+            say(&format!("note: the texts of {} of {all} prompts did not fit; --max-size allows more", all - held));
+        }
+        say(&format!("{:.1} MiB", written.bytes as f64 / f64::from(1 << 20)));
+        print(&format!("{}\n", written.path.display()))?;
+        Ok(Done::All)
+    }
+}

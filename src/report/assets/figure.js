@@ -1,0 +1,77 @@
+// Figure: a chart with its title, how to read it, its controls, and its table.
+//
+// In: a description of a figure. Out: a section of the page, drawn anew when a control or the colours change.
+// Where the run has nothing to draw, words say why; there is no empty box.
+
+/// `spec`: id, title, how (a sentence), controls(page), panels(page, state, theme), table(page, state),
+/// missing(page, state): why there is nothing to see, or null; width: wide or square panels.
+function figure(page, spec) {
+  const state = {};
+  const controls = spec.controls ? spec.controls(page).filter((control) => control.options.length > 0) : [];
+  for (const control of controls) state[control.key] = control.value ?? control.options[0].value;
+  const panels = element("div", { class: `panels ${spec.width ?? ""}` });
+  const tablePlace = element("div", { id: `${spec.id}-table`, hidden: true });
+  const button = element("button", {
+    type: "button", "aria-expanded": "false", "aria-controls": tablePlace.id, onclick: () => {
+      tablePlace.hidden = !tablePlace.hidden;
+      button.setAttribute("aria-expanded", String(!tablePlace.hidden));
+      fillTable();
+    },
+  }, "as table");
+  let charts = [];
+
+  const fillTable = () => {
+    if (!tablePlace.hidden) tablePlace.replaceChildren(table(spec.table(page, state)));
+  };
+  const redraw = () => {
+    charts.forEach((chart) => chart.dispose());
+    charts = [];
+    const missing = spec.missing(page, state);
+    panels.replaceChildren(...(missing ? [note(missing)] : []));
+    button.hidden = missing !== null;
+    if (missing) {
+      tablePlace.hidden = true;
+      button.setAttribute("aria-expanded", "false");
+      return;
+    }
+    const t = theme();
+    // All places first: a chart takes the width that its place has when it is drawn.
+    const placed = spec.panels(page, state, t).map((panel) => {
+      const place = element("div", { class: "chart", style: `height: ${panel.height}px` });
+      panels.append(element("div", { class: "panel" }, panel.title ? element("h3", {}, panel.title) : null, place));
+      return [place, panel];
+    });
+    charts = placed.map(([place, panel]) => draw(place, panel.option, t, panel.text));
+    fillTable();
+  };
+  const fields = controls.length > 0
+    ? element("div", { class: "controls" }, controls.map((control) =>
+      select(`${spec.id}-${control.key}`, control.label, control.options, state[control.key], (value) => {
+        state[control.key] = value;
+        redraw();
+      })))
+    : null;
+  const section = element("section", { id: spec.id, "aria-labelledby": `${spec.id}-title`, class: "figure" },
+    element("h2", { id: `${spec.id}-title` }, spec.title), element("p", { class: "how" }, spec.how), fields, panels, button, tablePlace);
+  return { id: spec.id, title: spec.title, section, redraw, resize: () => charts.forEach((chart) => chart.resize()) };
+}
+
+// Controls that several figures have.
+
+function axisControl(page, axes, value) {
+  return { key: "axis", label: "Axis", options: options(axes), value: axes.includes(value) ? value : axes[0] };
+}
+
+function datasetControl(page, withAll = true) {
+  return { key: "dataset", label: "Data set", options: options(withAll ? ["", ...page.datasets] : page.datasets, datasetName) };
+}
+
+function modelControl(page, rows) {
+  return { key: "model", label: "Model", options: options(distinct(rows.map((row) => row.label))) };
+}
+
+/// Axes that rows speak of, in the method's order.
+function axesOf(page, rows) {
+  const there = new Set(rows.map((row) => row.axis));
+  return page.axes.map((axis) => axis.axis).filter((axis) => there.has(axis));
+}

@@ -1,0 +1,58 @@
+// Heat map: SGS of every model on every axis, for all data sets together and for each.
+
+const heatMap = {
+  id: "sgs",
+  width: "wide",
+  title: "SGS: how far behaviour moves",
+  how: "A row is a model, a column an axis of behaviour; the number is the mean instability over prompts (0: nothing changed), and a brighter cell is less stable. "
+    + "Marks tell scores above the tolerance by a one-sided t-test, uncorrected: * p < .05, ** p < .01, † p < .001.",
+  rows: (page) => page.rows("sgs").filter((row) => page.main.includes(row.axis) || row.axis.endsWith("_generated")),
+  missing: (page) => (heatMap.rows(page).length === 0 ? "The run has no scores: nothing in it was measured against a baseline." : null),
+  panels(page, state, t) {
+    const rows = heatMap.rows(page);
+    const axes = distinct([...page.main, ...axesOf(page, rows)]);
+    const most = Math.max(...rows.map((row) => row.sgs), 1e-12);
+    return ["", ...page.datasets].map((dataset) => {
+      const here = rows.filter((row) => row.dataset === dataset);
+      const cells = here.map((row) => {
+        const color = onScale(t.scale, row.sgs / most);
+        return {
+          value: [axes.indexOf(row.axis), page.models.indexOf(row.label), row.sgs], row,
+          itemStyle: { color, borderColor: t.back, borderWidth: 1 },
+          label: { color: inkOn(color) },
+        };
+      });
+      const gaps = page.models.flatMap((model, y) => axes.map((axis, x) => ({ model, axis, value: [x, y] })))
+        .filter((gap) => !here.some((row) => row.label === gap.model && row.axis === gap.axis));
+      return {
+        title: datasetName(dataset),
+        height: page.models.length * 30 + 34,
+        text: `Heat map of SGS on ${datasetName(dataset)}: ${count(page.models.length, "model", "models")} by ${axes.length} axes. The table holds every number.`,
+        option: {
+          grid: { left: beside(page.models), right: 4, top: 26, bottom: 4 },
+          xAxis: nameAxis(axes, t, { position: "top", axisLine: { show: false }, axisLabel: { formatter: (name) => name.replace("_generated", "_gen") } }),
+          yAxis: modelAxis(page.models, t, { axisLine: { show: false } }),
+          tooltip: {
+            formatter: ({ data }) => (data.row
+              ? `${data.row.label}\n${data.row.axis}: ${score(data.row.sgs)} ${data.row.mark || ""}\n${count(data.row.n_prompts, "prompt", "prompts")}, p ${number(data.row.p)}, Holm ${number(data.row.p_holm)}`
+              : `${data.axis}: no values; the coverage table says why`),
+          },
+          series: [
+            { type: "heatmap", data: cells, label: { show: true, fontSize: isNarrow() ? 9 : 11, formatter: ({ data }) => score(data.row.sgs) + (data.row.mark || "") }, emphasis: { disabled: true } },
+            { type: "scatter", data: gaps, symbolSize: 12, itemStyle: { color: "transparent" }, label: { show: true, position: "inside", formatter: NONE, color: t.soft } },
+          ],
+          // Cells bring their own colours; a heat map asks for this all the same.
+          visualMap: { show: false, min: 0, max: most, dimension: 2, seriesIndex: [], inRange: { color: t.scale } },
+        },
+      };
+    });
+  },
+  table(page) {
+    return {
+      caption: "SGS by model, data set and axis, with intervals over prompts and the t-test against the tolerance",
+      head: ["model", "data set", "axis", "SGS", "mark", "BCa interval", "t interval", "p", "p Holm", "p BH", "prompts"],
+      rows: heatMap.rows(page).map((row) => [row.label, datasetName(row.dataset), row.axis, score(row.sgs), row.mark, range(row.bca_low, row.bca_high),
+        range(row.t_low, row.t_high), row.p, row.p_holm, row.p_bh, row.n_prompts]),
+    };
+  },
+};

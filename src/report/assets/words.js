@@ -1,0 +1,32 @@
+// Words: numbers and names as the page writes them.
+//
+// In: values of the tables. Out: text. What is not available is a dash, never 0.
+
+const NONE = "–";
+
+/// A score as `sago run` prints it: four decimals, or a power of ten where these would all be 0.
+function score(x) {
+  if (x === null || x === undefined) return NONE;
+  return x !== 0 && Math.abs(x) < 5e-5 ? x.toExponential(1) : x.toFixed(4);
+}
+
+function number(x) {
+  if (x === null || x === undefined) return NONE;
+  if (typeof x === "boolean") return x ? "yes" : "no";
+  if (typeof x !== "number") return String(x);
+  if (Number.isInteger(x)) return String(x);
+  return Math.abs(x) < 1e-4 || Math.abs(x) >= 1e6 ? x.toExponential(2) : String(Number(x.toPrecision(4)));
+}
+
+function datasetName(name) {
+  return name === "" ? "all data sets" : name;
+}
+
+function count(n, one, many) {
+  return `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
+}
+
+/// An interval in brackets.
+function range(low, high) {
+  return low === null || high === null ? NONE : `[${number(low)}, ${number(high)}]`;
+}
