@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::progress::Stderr;
-use super::run::stop_on_ctrl_c;
+use super::run::{KEPT, stop_on_ctrl_c};
 use super::{Done, print};
 use crate::plan::config::Measure as Settings;
 use crate::plan::{self, Said};
@@ -70,7 +70,7 @@ impl Measure {
             })?,
             None => None,
         };
-        let stop = stop_on_ctrl_c()?;
+        let stop = stop_on_ctrl_c(KEPT)?;
         let done = run::again(&self.run, &Again { said, scorer: scorer.as_ref() }, &stop, &progress)?;
         progress.say(&match done.replaced {
             0 => format!("{} holds just these scores; nothing was replaced", self.run.display()),

@@ -142,6 +142,11 @@ fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
+/// A size for people.
+fn mib(bytes: u64) -> String {
+    format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
+}
+
 /// Writes to stdout. A reader that has seen enough ends neither the work nor its verdict: what a check or gate says is
 /// in the exit code.
 ///

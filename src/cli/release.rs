@@ -1,12 +1,12 @@
 //! `sago release`.
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use clap::Args;
 
-use super::{Done, Limits, say};
+use super::run::stop_on_ctrl_c;
+use super::{Done, Limits, mib, say};
 use crate::query::Analysis;
 use crate::release::{self, Options};
 use crate::{Error, Result};
@@ -68,13 +68,9 @@ impl Release {
         };
         let analysis = Analysis::default().with_memory_limit(self.limits.memory_limit);
         let quiet = self.quiet;
-        // A process that is killed at once would leave a half-made folder behind.
-        let stopped = Arc::new(AtomicBool::new(false));
-        let stop = Arc::clone(&stopped);
-        let handler = ctrlc::set_handler(move || stop.store(true, Ordering::SeqCst));
-        handler.map_err(|e| Error::io("listen for", "Ctrl-C")(std::io::Error::other(e)))?;
+        let stop = stop_on_ctrl_c("stopping after the current table; nothing is left (again: at once, a hidden folder is)")?;
         let tell = |what: &str| {
-            if stopped.load(Ordering::SeqCst) {
+            if stop.load(Ordering::Relaxed) {
                 return Err(Error::input("stopped; nothing was released, and nothing is left").into());
             }
             if !quiet {
@@ -84,8 +80,8 @@ impl Release {
         };
         let released = release::release(&analysis, &options, tell)?;
         if !quiet {
-            let (files, mib) = (released.files, released.bytes as f64 / f64::from(1 << 20));
-            say(&format!("{}: {files} files, {mib:.1} MiB, {} rows", options.out.display(), released.rows));
+            let (files, size, rows) = (released.files, mib(released.bytes), released.rows);
+            say(&format!("{}: {files} files, {size}, {rows} rows", options.out.display()));
             if options.license.is_none() {
                 say("note: the card says that no licence is stated for the results; --license ID states one");
             }

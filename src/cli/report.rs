@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Done, note_if_incomplete, print, say};
+use super::{Done, mib, note_if_incomplete, print, say};
+use crate::store::check::check_parts;
 use crate::report::{PageSize, Report, TokenizerFile};
 use crate::{Error, Result};
 
@@ -53,7 +54,10 @@ impl ReportCommand {
                     .into());
             }
         };
-        self.runs.iter().for_each(|run| note_if_incomplete(run));
+        for run in &self.runs {
+            check_parts(run)?;
+            note_if_incomplete(run);
+        }
         let report = Report { prompts: !self.without_prompts, max_size: self.max_size, tokenizers: self.tokenizer };
         let written = report.write(&self.runs, &out)?;
         if let Some((held, all)) = written.prompts
@@ -61,7 +65,7 @@ impl ReportCommand {
         {
             say(&format!("note: the texts of {} of {all} prompts did not fit; --max-size allows more", all - held));
         }
-        say(&format!("{:.1} MiB", written.bytes as f64 / f64::from(1 << 20)));
+        say(&mib(written.bytes));
         print(&format!("{}\n", written.path.display()))?;
         Ok(Done::All)
     }

@@ -98,7 +98,7 @@ impl Run {
         let Some(out) = &self.out else {
             return Err(Error::input("where should the run go?").key("--out").fix("say --out runs/NAME").into());
         };
-        let stop = stop_on_ctrl_c()?;
+        let stop = stop_on_ctrl_c(KEPT)?;
         let outcome = run::run(&study, out, Execution { batch: self.batch as usize, stop: &stop }, &progress)?;
         let failed_rows = match outcome {
             Outcome::AlreadyComplete { failed_rows } => {
@@ -182,15 +182,18 @@ fn layers(text: &str) -> Result<Said<Layers>> {
     Ok(Said::flag("--activations", numbers.map_or_else(|| Layers::Word(text.to_string()), Layers::List)))
 }
 
-/// A flag that Ctrl-C and a termination signal raise; a second one ends the process.
-pub(super) fn stop_on_ctrl_c() -> Result<Arc<AtomicBool>> {
+/// What is said where the work goes on another time.
+pub(super) const KEPT: &str = "stopping after the current step; what is complete is kept (again: stop at once)";
+
+/// A flag that Ctrl-C and a termination signal raise, the first time with `words`; a second one ends the process.
+pub(super) fn stop_on_ctrl_c(words: &'static str) -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     let raised = Arc::clone(&stop);
     ctrlc::set_handler(move || {
         if raised.swap(true, Ordering::Relaxed) {
             std::process::exit(2);
         }
-        say("\nstopping after the current step; what is complete is kept (again: stop at once)");
+        say(&format!("\n{words}"));
     })
     .map_err(|e| Error::io("listen for", "Ctrl-C")(std::io::Error::other(e)))?;
     Ok(stop)

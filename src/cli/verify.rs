@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::own_models::OwnModels;
 use super::{Done, Limits, note_if_incomplete, print};
-use crate::{Result, query, release};
+use crate::{Error, Result, query, release};
 
 /// Check that a run or a release is whole, and that its figures follow from its tables
 #[derive(Debug, Args)]
@@ -15,9 +15,9 @@ use crate::{Result, query, release};
   sago verify releases/first
 
 One line a check. Of a run: bytes against the manifest, columns and types, keys, relations, counts, derived tables against
-those that the raw tables give, contracts, baselines. Of a release: checksums (each file
-that is missing, changed or too many), counts, columns, keys, contracts, baselines, SGS computed anew from the deltas,
-wide matrices against the long tables. Nothing is written to either.
+those that the raw tables give, contracts, baselines. Of a release: checksums (each file that is missing, changed or too
+many), counts, columns, keys, contracts, baselines, SGS computed anew from the deltas, wide matrices against the long
+tables. Nothing is written to either.
 Exit code 3 where a check does not hold, 2 where it can't be read.")]
 pub struct Verify {
     /// Directory of a run, or of a release
@@ -33,6 +33,11 @@ pub struct Verify {
 
 impl Verify {
     pub fn carry_out(self) -> Result<Done> {
+        let is_release = release::is_release(&self.run);
+        if is_release && self.models.is_given() {
+            let error = Error::input("--sql needs a run: a release is checked by its own tables");
+            return Err(error.found(self.run.display().to_string()).fix("leave --sql out").into());
+        }
         note_if_incomplete(&self.run);
         let mut analysis = self.models.analysis()?.with_memory_limit(self.limits.memory_limit);
         if let Some(threads) = self.threads {
@@ -40,7 +45,7 @@ impl Verify {
         }
         let mut unprinted = None;
         let tell = |check: &query::Check| unprinted = unprinted.take().or(print(&format!("{check}\n")).err());
-        let holds = match release::is_release(&self.run) {
+        let holds = match is_release {
             true => release::verify(&analysis, &self.run, tell)?,
             false => query::verify(&analysis, &self.run, tell)?,
         };

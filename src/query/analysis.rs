@@ -69,6 +69,21 @@ pub fn is_analyzed(run: &Path) -> Result<bool> {
     Ok(graph.models().iter().all(written))
 }
 
+/// What shows or hands on a run's tables takes them as they are stored.
+///
+/// # Errors
+/// `run` is none, or not all of its models' tables are written from the raw tables and models of now.
+pub(crate) fn check_analyzed(run: &Path) -> Result<()> {
+    check_is_run(run)?;
+    if !is_analyzed(run)? {
+        return Err(Error::input(format!("the run {} is not analysed, or not as it is now", run.display()))
+            .expected("derived tables of just these raw tables and models, by this version")
+            .fix(format!("run `sago analyze {}` first", run.display()))
+            .into());
+    }
+    Ok(())
+}
+
 /// Checks the contract of every model on a run; see [`Analysis::check_contracts`].
 ///
 /// # Errors

@@ -40,7 +40,7 @@ mod summary;
 mod text_files;
 mod verify;
 
-pub(crate) use analysis::check_is_run;
+pub(crate) use analysis::{check_analyzed, check_is_run};
 pub use analysis::{Analysis, Materialized, Step, analyze, check_contracts, is_analyzed};
 pub use catalog::{Catalog, ColumnDoc, FunctionLine, TableDoc};
 pub use compare::{Comparison, Shared, Side, models_of};
@@ -56,7 +56,7 @@ pub use models::{Source, built_in};
 pub(crate) use print::plain_table;
 pub use print::{Format, RowWriter, print};
 pub use promises::{RowShown, Violation};
-pub(crate) use promises::{columns, duplicates, first_row, literal, named, quoted};
+pub(crate) use promises::{columns, duplicates, first_row, literal, named, quoted, texts};
 pub(crate) use released::{broken_promises, open_released};
 pub use rows::{Rows, Stop};
 pub(crate) use runs::{RUN, names as run_names};

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::models::Source;
-use crate::store::files::{files_below, write_atomically};
+use crate::store::files::{files_below, write_text};
 use crate::{Error, Result};
 
 /// Where a run keeps them.
@@ -80,8 +80,7 @@ pub(super) fn keep(run: &Path, sources: &[Source]) -> Result<()> {
         }
     }
     for (file, text) in files {
-        use std::io::Write;
-        write_atomically(&file, |f| f.write_all(text.as_bytes()).map_err(Error::io("write", &file)))?;
+        write_text(&file, text)?;
     }
     Ok(())
 }

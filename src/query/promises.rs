@@ -206,6 +206,21 @@ fn number(batches: &[RecordBatch], column: usize) -> u64 {
     number.and_then(|n| u64::try_from(n).ok()).unwrap_or(0)
 }
 
+/// A column of texts, NULL as an empty one.
+///
+/// # Errors
+/// [`Error::Query`] where it is no text.
+pub(crate) fn texts(batches: &[RecordBatch], column: usize) -> Result<Vec<String>> {
+    let mut all = Vec::new();
+    for batch in batches {
+        let Some(texts) = batch.columns().get(column).and_then(|c| c.as_string_opt::<i32>()) else {
+            return Err(Error::Query(format!("column {column} of the result is not text")));
+        };
+        all.extend(texts.iter().map(|text| text.unwrap_or_default().to_string()));
+    }
+    Ok(all)
+}
+
 /// Names and values of the first row of a result.
 pub(crate) fn first_row(batches: &[RecordBatch]) -> RowShown {
     batches.iter().find(|b| b.num_rows() > 0).map_or_else(Vec::new, |batch| row(batch, 0))

@@ -11,6 +11,7 @@ use datafusion::arrow::datatypes::{Float64Type, Int64Type};
 
 use super::dictionary::cell;
 use super::print::{align, plain_table};
+use super::promises::texts;
 use super::session::Session;
 use crate::{Error, Result};
 
@@ -154,18 +155,6 @@ fn scores(session: &Session, keys: &[&str], sgs: &str, significance: &str) -> Re
         }
     }
     Ok(rows)
-}
-
-/// A column of texts.
-fn texts(batches: &[RecordBatch], column: usize) -> Result<Vec<String>> {
-    let mut all = Vec::new();
-    for batch in batches {
-        let Some(texts) = batch.columns().get(column).and_then(|c| c.as_string_opt::<i32>()) else {
-            return Err(Error::Query(format!("column {column} of the result is not text")));
-        };
-        all.extend(texts.iter().map(|text| text.unwrap_or_default().to_string()));
-    }
-    Ok(all)
 }
 
 /// SGS with its marks as Markdown, a row for each value of `keys`: of models, or of models and data sets where

@@ -13,7 +13,7 @@ use super::index::Index;
 use super::sources::Sources;
 use super::{Options, matrices, tables};
 use crate::query::{RUN, Session, TableDoc, cell, sgs_markdown};
-use crate::store::files::write_atomically;
+use crate::store::files::write_text;
 use crate::store::manifest::Manifest;
 use crate::{Error, Result};
 
@@ -63,11 +63,7 @@ pub(super) fn write(
         "matrices_folder": matrices::FOLDER,
     }));
     for (name, template) in [CARD, CITATION] {
-        let text = render(name, template, &context)?;
-        let path = folder.join(name);
-        write_atomically(&path, |file| {
-            std::io::Write::write_all(file, text.as_bytes()).map_err(Error::io("write", &path))
-        })?;
+        write_text(&folder.join(name), &render(name, template, &context)?)?;
     }
     Ok(())
 }

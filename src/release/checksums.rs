@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::store::files::{files_below, write_atomically};
+use crate::store::files::{files_below, write_text};
 use crate::{Error, Result, hash};
 
 /// Name of the file in a release.
@@ -20,8 +20,7 @@ pub(super) fn write(folder: &Path) -> Result<()> {
         // Writing to a String does not fail.
         let _ = writeln!(text, "{sum}  {name}");
     }
-    let path = folder.join(FILE);
-    write_atomically(&path, |file| std::io::Write::write_all(file, text.as_bytes()).map_err(Error::io("write", &path)))
+    write_text(&folder.join(FILE), &text)
 }
 
 /// Paths of all files within `folder`, with `/` between folders.

@@ -3,13 +3,14 @@
 //! In: the index, table docs and files of a release. Out: croissant.json, Croissant 1.0: every Parquet file with its
 //! SHA-256, a record set a table, a field a column.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
 use super::index::{Index, IndexedTable};
 use super::sources::Sources;
-use super::tables;
+use super::{Options, tables};
 use crate::query::TableDoc;
 use crate::store::files::write_json;
 use crate::store::run_dir::read_json;
@@ -20,7 +21,13 @@ pub(super) const FILE: &str = "croissant.json";
 const PARQUET: &str = "application/x-parquet";
 
 /// Writes croissant.json; `docs` describe the tables of `index`.
-pub(super) fn write(sources: &Sources, index: &Index, docs: &[TableDoc], folder: &Path) -> Result<()> {
+pub(super) fn write(
+    sources: &Sources,
+    options: &Options,
+    index: &Index,
+    docs: &[TableDoc],
+    folder: &Path,
+) -> Result<()> {
     let mut distribution = Vec::new();
     let files = index.tables.iter().flat_map(|table| &table.files);
     for name in files.chain(index.matrices.iter().map(|matrix| &matrix.file)) {
@@ -46,9 +53,10 @@ pub(super) fn write(sources: &Sources, index: &Index, docs: &[TableDoc], folder:
     let described =
         |table: &IndexedTable| docs.iter().find(|doc| doc.name == table.name).map(|doc| (table.clone(), doc));
     let records = index.tables.iter().filter_map(described).map(|(table, doc)| record_set(&table, doc));
-    let mut licences: Vec<&str> = sources.datasets().filter_map(|(_, set)| set.licence.as_deref()).collect();
-    licences.sort_unstable();
-    licences.dedup();
+    // Of the results, then of the texts of their sources.
+    let own = options.license.as_deref();
+    let of_texts: BTreeSet<&str> = sources.datasets().filter_map(|(_, set)| set.licence.as_deref()).collect();
+    let licences: Vec<&str> = own.into_iter().chain(of_texts.into_iter().filter(|of| Some(*of) != own)).collect();
     let mut all = json!({
         "@context": context(),
         "@type": "sc:Dataset",

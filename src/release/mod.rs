@@ -21,7 +21,7 @@ pub use index::{Index, IndexedMatrix, IndexedRun, IndexedTable, TextsLeftOut};
 pub use verify::{is_release, verify};
 
 use self::sources::Sources;
-use crate::query::{Analysis, Catalog, is_analyzed};
+use crate::query::{Analysis, Catalog, check_analyzed, check_is_run};
 use crate::store::check::check_sums;
 use crate::store::files::{files_below, write_json};
 use crate::store::schema::TABLES;
@@ -150,7 +150,7 @@ fn fill(
     index.matrices = matrices::write(&session, folder, options.csv)?;
     write_json(&folder.join(index::FILE), &index)?;
     card::write(&session, sources, options, &index, &docs, &empty, folder)?;
-    croissant::write(sources, &index, &docs, folder)?;
+    croissant::write(sources, options, &index, &docs, folder)?;
     checksums::write(folder)?;
     Ok(index)
 }
@@ -182,17 +182,12 @@ fn check_out(out: &Path) -> Result<()> {
 
 /// A run is released when it is complete, whole and analysed.
 fn check_run(run: &Path) -> Result<()> {
-    crate::query::check_is_run(run)?;
+    check_is_run(run)?;
     if check_sums(run)?.is_none() {
         return Err(Error::input(format!("the run {} is not complete", run.display()))
             .found("no manifest.json")
             .fix("the command that began the run goes on with it")
             .into());
     }
-    if !is_analyzed(run)? {
-        return Err(Error::input(format!("the run {} is not analysed as it is now", run.display()))
-            .fix(format!("sago analyze {}", run.display()))
-            .into());
-    }
-    Ok(())
+    check_analyzed(run)
 }

@@ -41,19 +41,6 @@ pub fn table(batches: &[RecordBatch], kept: Option<&BooleanArray>) -> Result<Val
     Ok(json!({ "rows": rows, "columns": columns }))
 }
 
-/// The texts of the first column, NULL as an empty one.
-///
-/// # Errors
-/// [`Error::Query`] where it is no text.
-pub fn texts(batches: &[RecordBatch]) -> Result<Vec<String>> {
-    let mut all = Vec::new();
-    for column in batches.iter().filter_map(|batch| batch.columns().first()) {
-        let column = cast(column, &DataType::Utf8).map_err(unusable)?;
-        all.extend(column.as_string::<i32>().iter().map(|text| text.unwrap_or_default().to_string()));
-    }
-    Ok(all)
-}
-
 /// A number with 6 significant digits: whole ones without a point, NULL for what is no number.
 pub fn rounded(number: f64) -> Value {
     let short: f64 = format!("{number:.5e}").parse().unwrap_or(number);

@@ -11,13 +11,12 @@ mod page;
 mod pieces;
 mod texts;
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use crate::query::{Analysis, Session, is_analyzed, run_names};
-use crate::store::files::write_atomically;
+use crate::query::{Analysis, Session, check_analyzed, run_names};
+use crate::store::files::write_text;
 use crate::{Error, Result, hash};
 
 use self::page::Run;
@@ -67,7 +66,7 @@ impl Report {
         self.check_tokenizers(&read)?;
         let page = fit::page(&read, self.max_size.bytes)?;
         let path = out.join("index.html");
-        write_atomically(&path, |file| file.write_all(page.html.as_bytes()).map_err(Error::io("write", &path)))?;
+        write_text(&path, &page.html)?;
         Ok(Written { bytes: page.html.len() as u64, prompts: self.prompts.then_some(page.prompts), path })
     }
 
@@ -87,12 +86,6 @@ impl Report {
 
 /// A session of an analysed run, on one thread: sums must come out the same to the last digit.
 fn open(run: &Path) -> Result<Session> {
-    let session = Analysis::default().with_threads(1).open(run)?;
-    if !is_analyzed(run)? {
-        return Err(Error::input(format!("{} is not analysed, or was by another version", run.display()))
-            .expected("a run whose derived tables are those of its raw tables")
-            .fix(format!("run `sago analyze {}` first", run.display()))
-            .into());
-    }
-    Ok(session)
+    check_analyzed(run)?;
+    Analysis::default().with_threads(1).open(run)
 }

@@ -9,10 +9,10 @@ use datafusion::arrow::array::{Array, AsArray, BooleanArray, RecordBatch};
 use datafusion::arrow::datatypes::Int32Type;
 use serde_json::{Value, json};
 
-use super::columns::{rounded, table, texts};
+use super::columns::{rounded, table};
 use super::pieces::{TokenizerFile, lengths};
 use crate::model::Tokenizer;
-use crate::query::Session;
+use crate::query::{Session, literal, quoted, texts};
 use crate::{Error, Result};
 
 /// What the browser shows of one run, before it is cut and packed.
@@ -61,14 +61,15 @@ impl Texts {
     /// As [`Session::query`]; a tokenizer that is not the model's, or is of no model of the run.
     pub fn read(session: &Session, tokenizers: &[TokenizerFile]) -> Result<Texts> {
         let tokenizers = open_tokenizers(session, tokenizers)?;
-        let axes = texts(&session.query(
+        let axes = session.query(
             "select axis from axes where (is_main or is_resampled) and axis in (select axis from sgs_model) order by position",
-        )?)?;
+        )?;
+        let axes = texts(&axes, 0)?;
         let ordered_by = ["bleu", "bert"].into_iter().map(str::to_string).find(|axis| axes.contains(axis));
         let ordered_by = ordered_by.or_else(|| axes.first().cloned());
-        let models = texts(&session.query("select model from models order by model")?)?;
+        let models = texts(&session.query("select model from models order by model")?, 0)?;
         let mut datasets = Vec::new();
-        for name in texts(&session.query("select distinct dataset from variants order by dataset")?)? {
+        for name in texts(&session.query("select distinct dataset from variants order by dataset")?, 0)? {
             datasets.push(dataset(session, &name, &models, &axes, ordered_by.as_deref(), &tokenizers)?);
         }
         Ok(Texts { datasets, ordered_by })
@@ -98,7 +99,7 @@ impl Texts {
         for dataset in &self.datasets {
             let kept: HashSet<&str> = dataset.order.iter().take(most).map(String::as_str).collect();
             let rows = BooleanArray::from_iter(dataset.prompt_of_row.iter().map(|id| Some(kept.contains(id.as_str()))));
-            let prompt_ids = texts(&dataset.prompts)?;
+            let prompt_ids = texts(&dataset.prompts, 0)?;
             let prompts = BooleanArray::from_iter(prompt_ids.iter().map(|id| Some(kept.contains(id.as_str()))));
             let value = json!({
                 "prompts": table(&dataset.prompts, Some(&prompts))?,
@@ -151,8 +152,8 @@ fn dataset(
     for model in models {
         answers.extend(answers_of(session, name, model, axes, tokenizers.get(model))?);
     }
-    let prompt_of_row = texts(&wordings)?;
-    Ok(Dataset { name: name.to_string(), prompts, wordings, prompt_of_row, order: texts(&order)?, answers })
+    let prompt_of_row = texts(&wordings, 0)?;
+    Ok(Dataset { name: name.to_string(), prompts, wordings, prompt_of_row, order: texts(&order, 0)?, answers })
 }
 
 /// Baselines first, so that a reader meets them first.
@@ -166,19 +167,20 @@ fn answers_of(
     axes: &[String],
     tokenizer: Option<&Tokenizer>,
 ) -> Result<Option<Answers>> {
-    let (dataset, quoted) = (literal(dataset), literal(model));
+    let (dataset, of) = (literal(dataset), literal(model));
     let moved =
-        format!("from deltas where model = {quoted} and dataset = {dataset} and repeat = 0 and delta is not null");
-    let said = format!("from generations where model = {quoted} and dataset = {dataset} and repeat = 0");
+        format!("from deltas where model = {of} and dataset = {dataset} and repeat = 0 and delta is not null");
+    let said = format!("from generations where model = {of} and dataset = {dataset} and repeat = 0");
     let any = session.query(&format!("select 'x' {said} union all select 'x' {moved} limit 1"))?;
     if any.iter().all(|batch| batch.num_rows() == 0) {
         return Ok(None);
     }
     let deltas: String = axes
         .iter()
-        .map(|axis| format!(", max(case when axis = {} then delta end) as \"{axis}\"", literal(axis)))
+        .map(|axis| format!(", max(case when axis = {} then delta end) as {}", literal(axis), quoted(axis)))
         .collect();
-    let columns: String = axes.iter().map(|axis| format!(", d.\"{axis}\" as \"delta.{axis}\"")).collect();
+    let column = |axis: &String| format!(", d.{} as {}", quoted(axis), quoted(&format!("delta.{axis}")));
+    let columns: String = axes.iter().map(column).collect();
     let tokens = if tokenizer.is_some() { ", g.response_token_ids, g.logprobs" } else { "" };
     let mut rows = session.query(&format!(
         "select g.response, g.finish_reason, g.error{columns}{tokens}
@@ -248,7 +250,7 @@ fn open_tokenizers(session: &Session, given: &[TokenizerFile]) -> Result<BTreeMa
     let mut open = BTreeMap::new();
     for given in given {
         let of = literal(&given.model);
-        let found = texts(&session.query(&format!("select tokenizer_sha256 from models where model = {of}"))?)?;
+        let found = texts(&session.query(&format!("select tokenizer_sha256 from models where model = {of}"))?, 0)?;
         let Some(sha256) = found.first() else { continue };
         if sha256.is_empty() {
             return Err(Error::input(format!("the run does not say which tokenizer {} has", given.model))
@@ -259,9 +261,4 @@ fn open_tokenizers(session: &Session, given: &[TokenizerFile]) -> Result<BTreeMa
         open.insert(given.model.clone(), given.open(sha256)?);
     }
     Ok(open)
-}
-
-/// A text as SQL writes it.
-fn literal(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
 }

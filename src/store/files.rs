@@ -75,6 +75,14 @@ pub fn write_atomically(path: &Path, write: impl FnOnce(&mut File) -> Result<()>
     pending.commit()
 }
 
+/// Writes a text as a whole file, or leaves everything as it was.
+///
+/// # Errors
+/// As [`Pending`].
+pub fn write_text(path: &Path, text: &str) -> Result<()> {
+    write_atomically(path, |file| file.write_all(text.as_bytes()).map_err(Error::io("write", path)))
+}
+
 /// Writes a value as indented JSON, atomically.
 ///
 /// # Errors
@@ -82,7 +90,7 @@ pub fn write_atomically(path: &Path, write: impl FnOnce(&mut File) -> Result<()>
 pub fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<()> {
     let mut text = serde_json::to_string_pretty(value).map_err(Error::table(&path.display().to_string()))?;
     text.push('\n');
-    write_atomically(path, |file| file.write_all(text.as_bytes()).map_err(Error::io("write", path)))
+    write_text(path, &text)
 }
 
 /// Removes what a killed process left half written below `dir`.

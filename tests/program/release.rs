@@ -128,6 +128,11 @@ fn a_release_holds_the_run_and_is_the_same_each_time() {
     for part in ["license: \"cc-by-4.0\"", "config_name: \"deltas\"", "| model | cos |", "CC-BY-NC-4.0", &model] {
         assert!(card.contains(part), "{part}: {card}");
     }
+    let croissant = fs::read_to_string(first.join("croissant.json")).unwrap();
+    let croissant: serde_json::Value = serde_json::from_str(&croissant).unwrap();
+    assert_eq!(croissant["license"][0], "CC-BY-4.0", "{}", croissant["license"]);
+    let models = output(&["verify", &first.to_string_lossy(), "--sql", &dir.path().to_string_lossy()]);
+    assert!(models.status.code() == Some(2) && text(&models.stderr).contains("leave --sql out"));
     let citation = fs::read_to_string(first.join("CITATION.cff")).unwrap();
     assert!(citation.contains("- name: \"A. \\\"B\\\" C\"") && citation.contains("Stanford Alpaca"), "{citation}");
 }

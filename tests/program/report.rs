@@ -43,6 +43,10 @@ fn a_page_of_a_run() {
     let stale = output(&["report", &run]);
     assert_eq!(stale.status.code(), Some(2));
     assert!(text(&stale.stderr).contains("sago analyze"), "{}", text(&stale.stderr));
+    fs::remove_file(dir.path().join("run/prompts.parquet")).unwrap();
+    let damaged = output(&["report", &run]);
+    assert_eq!(damaged.status.code(), Some(2));
+    assert!(text(&damaged.stderr).contains("the run is damaged"), "{}", text(&damaged.stderr));
 }
 
 #[test]
