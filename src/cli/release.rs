@@ -68,7 +68,8 @@ impl Release {
         };
         let analysis = Analysis::default().with_memory_limit(self.limits.memory_limit);
         let quiet = self.quiet;
-        let stop = stop_on_ctrl_c("stopping after the current table; nothing is left (again: at once, a hidden folder is)")?;
+        let stop =
+            stop_on_ctrl_c("stopping after the current table; nothing is left (again: at once, a hidden folder is)")?;
         let tell = |what: &str| {
             if stop.load(Ordering::Relaxed) {
                 return Err(Error::input("stopped; nothing was released, and nothing is left").into());

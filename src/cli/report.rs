@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{Done, mib, note_if_incomplete, print, say};
-use crate::store::check::check_parts;
 use crate::report::{PageSize, Report, TokenizerFile};
+use crate::store::check::check_parts;
 use crate::{Error, Result};
 
 /// Write one HTML page that shows a run: charts, tables, and every response beside its baseline's

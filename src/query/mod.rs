@@ -40,8 +40,8 @@ mod summary;
 mod text_files;
 mod verify;
 
-pub(crate) use analysis::{check_analyzed, check_is_run};
 pub use analysis::{Analysis, Materialized, Step, analyze, check_contracts, is_analyzed};
+pub(crate) use analysis::{check_analyzed, check_is_run};
 pub use catalog::{Catalog, ColumnDoc, FunctionLine, TableDoc};
 pub use compare::{Comparison, Shared, Side, models_of};
 pub use contract::{Column, Contract, Kind};

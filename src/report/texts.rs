@@ -168,8 +168,7 @@ fn answers_of(
     tokenizer: Option<&Tokenizer>,
 ) -> Result<Option<Answers>> {
     let (dataset, of) = (literal(dataset), literal(model));
-    let moved =
-        format!("from deltas where model = {of} and dataset = {dataset} and repeat = 0 and delta is not null");
+    let moved = format!("from deltas where model = {of} and dataset = {dataset} and repeat = 0 and delta is not null");
     let said = format!("from generations where model = {of} and dataset = {dataset} and repeat = 0");
     let any = session.query(&format!("select 'x' {said} union all select 'x' {moved} limit 1"))?;
     if any.iter().all(|batch| batch.num_rows() == 0) {
