@@ -18,7 +18,7 @@ macro_rules! queries {
 
 queries! {
     "axes" "facts" "models" "sgs" "tests" "cells" "coverage" "wording_coverage" "dose" "scores" "correlation" "ranks"
-    "rank_agreement" "accuracy" "layers" "sizes" "traces"
+    "rank_agreement" "split_half" "accuracy" "layers" "sizes" "traces"
 }
 
 /// The rows of every query.

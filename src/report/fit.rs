@@ -42,11 +42,14 @@ pub struct Page {
 /// A size that not even the figures fit in; a value that can't be packed.
 pub fn page(runs: &[Run], max_bytes: u64) -> Result<Page> {
     let most = runs.iter().filter_map(|run| run.texts.as_ref()).map(|texts| texts.prompts()).max().unwrap_or(0);
-    let whole = with_prompts(runs, most)?;
+    let figures: Vec<&Value> = runs.iter().map(|run| &run.figures).collect();
+    let figures = pack(&json!({ "runs": figures }))?;
+    let with_prompts = |most: usize| with_prompts(runs, &figures, most);
+    let whole = with_prompts(most)?;
     if whole.html.len() as u64 <= max_bytes {
         return Ok(whole);
     }
-    let mut fits = with_prompts(runs, 0)?;
+    let mut fits = with_prompts(0)?;
     if fits.html.len() as u64 > max_bytes {
         return Err(Error::input("charts, tables and code alone are larger than the page may be")
             .key("--max-size")
@@ -58,7 +61,7 @@ pub fn page(runs: &[Run], max_bytes: u64) -> Result<Page> {
     let (mut low, mut too_many) = (1, most);
     while low < too_many {
         let middle = low + (too_many - low) / 2;
-        let page = with_prompts(runs, middle)?;
+        let page = with_prompts(middle)?;
         if page.html.len() as u64 <= max_bytes {
             fits = page;
             low = middle + 1;
@@ -69,7 +72,7 @@ pub fn page(runs: &[Run], max_bytes: u64) -> Result<Page> {
     Ok(fits)
 }
 
-fn with_prompts(runs: &[Run], most: usize) -> Result<Page> {
+fn with_prompts(runs: &[Run], figures: &str, most: usize) -> Result<Page> {
     let mut packets = Vec::new();
     let mut index = Vec::new();
     let (mut held, mut all) = (0, 0);
@@ -90,7 +93,6 @@ fn with_prompts(runs: &[Run], most: usize) -> Result<Page> {
             "ordered_by": texts.ordered_by,
         }));
     }
-    let figures: Vec<&Value> = runs.iter().map(|run| &run.figures).collect();
-    let data = json!({ "version": env!("CARGO_PKG_VERSION"), "runs": figures, "texts": index });
-    Ok(Page { html: page::html(runs, &pack(&data)?, &packets), prompts: (held, all) })
+    let html = page::html(runs, figures, &pack(&json!(index))?, &packets);
+    Ok(Page { html, prompts: (held, all) })
 }

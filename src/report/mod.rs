@@ -16,10 +16,12 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use crate::query::{Analysis, Session, check_analyzed, run_names};
+use crate::store::begun::Begun;
 use crate::store::files::write_text;
-use crate::{Error, Result, hash};
+use crate::{Result, hash};
 
 use self::page::Run;
+use self::pieces::Tokenizers;
 use self::texts::Texts;
 
 pub use fit::PageSize;
@@ -53,34 +55,22 @@ impl Report {
     /// # Errors
     /// A run that is none, is not analysed, or can't be read; a tokenizer that fits no model; `out` can't be written.
     pub fn write(&self, runs: &[PathBuf], out: &Path) -> Result<Written> {
-        let names = run_names(runs)?;
+        let sessions = runs.iter().map(|run| open(run)).collect::<Result<Vec<_>>>()?;
+        let tokenizers = Tokenizers::open(&self.tokenizers, &sessions)?;
         let mut read = Vec::new();
-        for (path, name) in runs.iter().zip(names) {
-            let session = open(path)?;
-            let texts = if self.prompts { Some(Texts::read(&session, &self.tokenizers)?) } else { None };
+        for ((path, name), session) in runs.iter().zip(run_names(runs)?).zip(&sessions) {
+            let texts = if self.prompts { Some(Texts::read(session, &tokenizers)?) } else { None };
             let plan = path.join("plan.json");
             let id = if plan.is_file() { Some(hash::of_file(&plan)?) } else { None };
-            let figures = json!({ "name": name, "id": id, "tables": figures::rows(&session)? });
+            let complete = path.join("manifest.json").is_file() && Begun::read(path)?.is_none();
+            let tables = figures::rows(session)?;
+            let figures = json!({ "name": name, "id": id, "complete": complete, "tables": tables });
             read.push(Run { figures, texts });
         }
-        self.check_tokenizers(&read)?;
         let page = fit::page(&read, self.max_size.bytes)?;
         let path = out.join("index.html");
         write_text(&path, &page.html)?;
         Ok(Written { bytes: page.html.len() as u64, prompts: self.prompts.then_some(page.prompts), path })
-    }
-
-    /// Each tokenizer must be of a model of one of the runs.
-    fn check_tokenizers(&self, runs: &[Run]) -> Result<()> {
-        let models: Vec<&str> = runs.iter().flat_map(Run::models).collect();
-        match self.tokenizers.iter().find(|given| !models.contains(&given.model.as_str())) {
-            None => Ok(()),
-            Some(given) => Err(Error::input(format!("there is no model {} in the run", given.model))
-                .key("--tokenizer")
-                .found(given.model.as_str())
-                .expected(models.join(", "))
-                .into()),
-        }
     }
 }
 

@@ -29,12 +29,6 @@ impl Run {
     fn name(&self) -> &str {
         self.figures.get("name").and_then(Value::as_str).unwrap_or_default()
     }
-
-    /// Names of its models.
-    pub fn models(&self) -> impl Iterator<Item = &str> {
-        let names = self.figures.pointer("/tables/models/columns/model/values").and_then(Value::as_array);
-        names.into_iter().flatten().filter_map(Value::as_str)
-    }
 }
 
 const STYLE: &str = include_str!("assets/style.css");
@@ -69,13 +63,14 @@ const CODE: &[&str] = &[
 
 /// Licences that must go with the libraries.
 const LICENCES: &[(&str, &str)] = &[
-    ("Apache ECharts (Apache-2.0)", include_str!("assets/echarts/NOTICE")),
+    ("Apache ECharts: notice", include_str!("assets/echarts/NOTICE")),
+    ("Apache ECharts (Apache-2.0)", include_str!("assets/echarts/LICENSE")),
     ("d3, a part of Apache ECharts (BSD-3-Clause)", include_str!("assets/echarts/LICENSE-d3")),
     ("jsdiff (BSD-3-Clause)", include_str!("assets/diff/LICENSE")),
 ];
 
-/// The file. `data` is the packed data of the figures, `packets` those of the prompt browser.
-pub fn html(runs: &[Run], data: &str, packets: &[Packed]) -> String {
+/// The file. `figures` is the packed data of the figures, `packets` those of the prompt browser, `index` what each holds.
+pub fn html(runs: &[Run], figures: &str, index: &str, packets: &[Packed]) -> String {
     let names = runs.iter().map(|run| escaped(run.name())).collect::<Vec<_>>().join(", ");
     let licences: String = LICENCES
         .iter()
@@ -109,7 +104,8 @@ pub fn html(runs: &[Run], data: &str, packets: &[Packed]) -> String {
 Charts: Apache ECharts; differences of texts: jsdiff.</p>
 {licences}
 </footer>
-<script type="text/plain" id="data">{data}</script>
+<script type="text/plain" id="figures">{figures}</script>
+<script type="text/plain" id="texts">{index}</script>
 <script>
 {ECHARTS}
 </script>
@@ -153,6 +149,6 @@ mod tests {
     #[test]
     fn names_are_text() {
         let run = Run { figures: serde_json::json!({"name": "<b>&\"x"}), texts: None };
-        assert!(html(&[run], "", &[]).contains("<title>sago: &lt;b&gt;&amp;&quot;x</title>"));
+        assert!(html(&[run], "", "", &[]).contains("<title>sago: &lt;b&gt;&amp;&quot;x</title>"));
     }
 }

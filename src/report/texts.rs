@@ -3,17 +3,16 @@
 //! In: a session of one run. Out: [`Texts`]: a table of wordings a data set, and a table of responses a model and data
 //! set whose rows stand in the same order. Both can be cut to the prompts whose behaviour moved most.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
-use datafusion::arrow::array::{Array, AsArray, BooleanArray, RecordBatch};
-use datafusion::arrow::datatypes::Int32Type;
+use datafusion::arrow::array::{BooleanArray, RecordBatch};
 use serde_json::{Value, json};
 
-use super::columns::{rounded, table};
-use super::pieces::{TokenizerFile, lengths};
+use super::columns::table;
+use super::pieces::{Tokenizers, shades};
+use crate::Result;
 use crate::model::Tokenizer;
 use crate::query::{Session, literal, quoted, texts};
-use crate::{Error, Result};
 
 /// What the browser shows of one run, before it is cut and packed.
 #[derive(Debug, Default)]
@@ -58,9 +57,9 @@ impl Texts {
     /// Reads what the run has.
     ///
     /// # Errors
-    /// As [`Session::query`]; a tokenizer that is not the model's, or is of no model of the run.
-    pub fn read(session: &Session, tokenizers: &[TokenizerFile]) -> Result<Texts> {
-        let tokenizers = open_tokenizers(session, tokenizers)?;
+    /// As [`Session::query`].
+    pub fn read(session: &Session, tokenizers: &Tokenizers) -> Result<Texts> {
+        let tokenizers = tokenizers.of(session)?;
         let axes = session.query(
             "select axis from axes where (is_main or is_resampled) and axis in (select axis from sgs_model) order by position",
         )?;
@@ -128,14 +127,14 @@ fn dataset(
     models: &[String],
     axes: &[String],
     ordered_by: Option<&str>,
-    tokenizers: &BTreeMap<String, Tokenizer>,
+    tokenizers: &BTreeMap<String, &Tokenizer>,
 ) -> Result<Dataset> {
     let here = literal(name);
     let prompts = session
         .query(&format!("select prompt_id, text, answers from prompts where dataset = {here} order by prompt_id"))?;
     let wordings = session.query(&format!(
         "select prompt_id, variant_id, subtype, text, is_baseline, baseline_id, is_valid, invalid_reason
-         from variants where dataset = {here} order by {ROW_ORDER}"
+         from variants as v where dataset = {here} order by {ROW_ORDER}"
     ))?;
     let order = session.query(&format!(
         "with moved as (
@@ -150,14 +149,14 @@ fn dataset(
     ))?;
     let mut answers = Vec::new();
     for model in models {
-        answers.extend(answers_of(session, name, model, axes, tokenizers.get(model))?);
+        answers.extend(answers_of(session, name, model, axes, tokenizers.get(model).copied())?);
     }
     let prompt_of_row = texts(&wordings, 0)?;
     Ok(Dataset { name: name.to_string(), prompts, wordings, prompt_of_row, order: texts(&order, 0)?, answers })
 }
 
-/// Baselines first, so that a reader meets them first.
-const ROW_ORDER: &str = "prompt_id, is_baseline desc, variant_id";
+/// The order of wordings and of the responses beside them. Baselines first, so that a reader meets them first.
+const ROW_ORDER: &str = "v.prompt_id, v.is_baseline desc, v.variant_id";
 
 /// Responses and deltas of one model, a row a wording of the data set; None where the model has neither.
 fn answers_of(
@@ -187,7 +186,7 @@ fn answers_of(
          left join (select * {said}) as g on g.prompt_id = v.prompt_id and g.variant_id = v.variant_id
          left join (select prompt_id, variant_id{deltas} {moved} group by prompt_id, variant_id) as d
              on d.prompt_id = v.prompt_id and d.variant_id = v.variant_id
-         order by v.prompt_id, v.is_baseline desc, v.variant_id"
+         order by {ROW_ORDER}"
     ))?;
     let mut tokens = Vec::new();
     if let Some(tokenizer) = tokenizer {
@@ -200,64 +199,4 @@ fn answers_of(
         }
     }
     Ok(Some(Answers { model: model.to_string(), rows, tokens }))
-}
-
-/// `[lengths, log-probabilities]` of each response; NULL where they are not known.
-fn shades(tokenizer: &Tokenizer, batch: &RecordBatch) -> Result<Vec<Value>> {
-    let column = |name: &str| {
-        let column = batch.column_by_name(name);
-        column.ok_or_else(|| Error::Query(format!("the responses have no column {name}")))
-    };
-    let (response, ids, logprobs) = (column("response")?, column("response_token_ids")?, column("logprobs")?);
-    let (Some(response), Some(ids), Some(logprobs)) =
-        (response.as_string_opt::<i32>(), ids.as_list_opt::<i32>(), logprobs.as_list_opt::<i32>())
-    else {
-        return Err(Error::Query("responses or their tokens have another type than a run's".to_string()));
-    };
-    let mut done: HashMap<(&str, Vec<i32>), Option<Vec<usize>>> = HashMap::new();
-    let mut all = Vec::with_capacity(batch.num_rows());
-    for row in 0..batch.num_rows() {
-        if response.is_null(row) || ids.is_null(row) || logprobs.is_null(row) {
-            all.push(Value::Null);
-            continue;
-        }
-        let ids = ids.value(row).as_primitive_opt::<Int32Type>().map(|ids| ids.values().to_vec()).unwrap_or_default();
-        let text = response.value(row);
-        let known = match done.get(&(text, ids.clone())) {
-            Some(known) => known.clone(),
-            None => {
-                let tokens: Vec<u32> = ids.iter().filter_map(|&id| u32::try_from(id).ok()).collect();
-                let found = lengths(tokenizer, &tokens, text)?;
-                done.entry((text, ids)).or_insert(found).clone()
-            }
-        };
-        let logprobs = logprobs.value(row);
-        let logprobs = logprobs.as_primitive_opt::<datafusion::arrow::datatypes::Float32Type>();
-        all.push(match (known, logprobs) {
-            (Some(lengths), Some(logprobs)) if lengths.len() == logprobs.len() => {
-                let short = |x: Option<f32>| x.map_or(Value::Null, |x| rounded((f64::from(x) * 1e3).round() / 1e3));
-                json!([lengths, logprobs.iter().map(short).collect::<Vec<_>>()])
-            }
-            _ => Value::Null,
-        });
-    }
-    Ok(all)
-}
-
-/// The tokenizers, by model.
-fn open_tokenizers(session: &Session, given: &[TokenizerFile]) -> Result<BTreeMap<String, Tokenizer>> {
-    let mut open = BTreeMap::new();
-    for given in given {
-        let of = literal(&given.model);
-        let found = texts(&session.query(&format!("select tokenizer_sha256 from models where model = {of}"))?, 0)?;
-        let Some(sha256) = found.first() else { continue };
-        if sha256.is_empty() {
-            return Err(Error::input(format!("the run does not say which tokenizer {} has", given.model))
-                .key("--tokenizer")
-                .fix("leave the option out; the page then says that it shows no tokens")
-                .into());
-        }
-        open.insert(given.model.clone(), given.open(sha256)?);
-    }
-    Ok(open)
 }

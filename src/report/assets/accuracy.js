@@ -15,19 +15,22 @@ const accuracy = {
       .map((row) => ({ ...row, sgs: scores.get(key(row)) }));
   },
   missing(page, state) {
-    return accuracy.points(page, state).length === 0 ? "No data set of the run has both reference answers and responses, so nothing can be called right or wrong." : null;
+    if (accuracy.points(page, state).length > 0) return null;
+    return page.rows("accuracy").some((row) => row.accuracy_baseline !== null)
+      ? `No model whose answers can be called right or wrong has a score on ${state.axis}.`
+      : "No data set has both reference answers and responses, so nothing can be called right or wrong.";
   },
   panels(page, state, t) {
     const points = accuracy.points(page, state);
     return [{
       height: 380,
+      key: modelKey(page, distinct(points.map((row) => row.label)), t),
       text: `Scatter of accuracy against SGS on ${state.axis}: ${points.slice(0, 12).map((row) => `${row.label} on ${row.dataset} ${number(row.accuracy_baseline)}, ${score(row.sgs)}`).join("; ")}.`,
       option: {
-        legend: legend(t),
-        grid: { left: 70, right: 16, top: 36, bottom: 46 },
+        grid: { left: 70, right: 16, top: 12, bottom: 46 },
         xAxis: valueAxis("accuracy on the prompts as they stand", t, { min: 0, max: 1 }), yAxis: valueAxis(`SGS on ${state.axis}`, t, { nameGap: 48 }),
         tooltip: { formatter: ({ data }) => `${data.row.label}, ${data.row.dataset}\naccuracy ${number(data.row.accuracy_baseline)}, under wordings ${number(data.row.accuracy_variants)}\nSGS ${score(data.row.sgs)}` },
-        series: clouds(grouped(points, (row) => row.label), t, (row) => ({ value: [row.accuracy_baseline, row.sgs], row })),
+        series: clouds(page, grouped(points, (row) => row.label), t, (row) => ({ value: [row.accuracy_baseline, row.sgs], row })),
       },
     }];
   },

@@ -21,13 +21,13 @@ const bleuMirror = {
     const points = bleuMirror.points(page, state);
     return [{
       height: 380,
+      key: modelKey(page, distinct(points.map((row) => row.label)), t),
       text: `Scatter of instability on bleu against instability on mirror, ${count(points.length, "point", "points")}.`,
       option: {
-        legend: legend(t),
-        grid: { left: 70, right: 16, top: 36, bottom: 46 },
+        grid: { left: 70, right: 16, top: 12, bottom: 46 },
         xAxis: valueAxis("instability on bleu", t), yAxis: valueAxis("instability on mirror", t, { nameGap: 46 }),
         tooltip: { formatter: ({ data }) => `${data.row.label}, ${data.row.dataset} ${data.row.prompt_id ?? ""}\nbleu ${score(data.row.bleu)}, mirror ${score(data.row.mirror)}` },
-        series: clouds(grouped(points, (row) => row.label), t, (row) => ({ value: [row.bleu, row.mirror], row })),
+        series: clouds(page, grouped(points, (row) => row.label), t, (row) => ({ value: [row.bleu, row.mirror], row })),
       },
     }];
   },

@@ -26,19 +26,24 @@ function promptBrowser(page) {
   };
   const controls = element("div", { class: "controls" });
   const said = element("p", { class: "small", role: "status" });
-  const detail = element("div", { class: "detail", "aria-live": "polite" });
+  const detail = element("div", { class: "detail" });
   let shown = null;
+  let asked = 0;
+  let words = "";
   const list = virtualList("wordings", "Wordings, the one that moved most first", (row) => show(shown.rows[row]));
 
   async function refresh() {
     const { run, model } = models[state.model];
     const datasets = distinct(page.texts.find((texts) => texts.run === run).packets.filter((entry) => entry.model === model).map((entry) => entry.dataset));
     if (!datasets.includes(state.dataset)) state.dataset = datasets[0];
-    const [words, answers] = await Promise.all([packet(run, state.dataset, null), packet(run, state.dataset, model)]);
+    // Of two that are asked for one after the other, the first may be there last.
+    const turn = ++asked;
+    const [texts, answers] = await Promise.all([packet(run, state.dataset, null), packet(run, state.dataset, model)]);
+    if (turn !== asked) return;
     const axes = page.main.concat(page.axes.map((axis) => axis.axis)).filter((axis, i, all) => all.indexOf(axis) === i && answers.columns[`delta.${axis}`]);
     if (!axes.includes(state.axis)) state.axis = ["bleu", ...axes].find((axis) => axes.includes(axis)) ?? null;
-    const wordings = words.wordings;
-    const prompts = new Map(toRows(words.prompts).map((row) => [row.prompt_id, row]));
+    const wordings = texts.wordings;
+    const prompts = new Map(toRows(texts.prompts).map((row) => [row.prompt_id, row]));
     const ids = distinct(Array.from({ length: wordings.rows }, (_, row) => at(wordings.columns.prompt_id, row)));
     if (state.prompt !== "" && !ids.includes(state.prompt)) state.prompt = "";
     const byWording = new Map();
@@ -56,11 +61,13 @@ function promptBrowser(page) {
       select("prompts-model", "Model", models.map(({ text }, i) => ({ value: String(i), text })), String(state.model), (value) => change({ model: Number(value) })),
       select("prompts-dataset", "Data set", options(datasets), state.dataset, (value) => change({ dataset: value, prompt: "" })),
       select("prompts-prompt", "Prompt", [{ value: "", text: `all ${ids.length}` }, ...ids.map((id) => ({ value: id, text: promptName(id) }))], state.prompt, (value) => change({ prompt: value })),
-      select("prompts-axis", "Sorted by", options(axes, (axis) => `|delta| on ${axis}`), state.axis, (value) => change({ axis: value })),
+      select("prompts-axis", "Sorted by", options(axes, (axis) => `|raw delta| on ${axis}`), state.axis, (value) => change({ axis: value })),
       answers.columns.tokens
-        ? select("prompts-view", "Marks", [{ value: "diff", text: "differences" }, { value: "probability", text: "tokens: the darker, the less probable" }], state.view, (value) => change({ view: value }))
-        : null ?? "");
-    said.textContent = `${count(rows.length, "wording", "wordings")}${answers.columns.tokens ? "" : ". Tokens are not shaded by their probability: the run keeps token ids, and no tokenizer was given (--tokenizer) to say where each token stands in the text."}`;
+        ? select("prompts-view", "Marks", [{ value: "diff", text: "differences" }, { value: "probability", text: "tokens: the stronger the shade, the less probable" }], state.view, (value) => change({ view: value }))
+        : "");
+    words = `${count(rows.length, "wording", "wordings")}.${answers.columns.tokens ? "" : " Tokens are not shaded by their probability: the run keeps token ids, and no tokenizer was given (--tokenizer) to say where each token stands in the text."}`;
+    said.textContent = words;
+    if (rows.length === 0) detail.replaceChildren(note("This prompt has no wording but its baseline."));
     list.show(rows.length, (row) => write(rows[row]));
   }
   const promptName = (id) => {
@@ -70,8 +77,13 @@ function promptBrowser(page) {
   async function change(what) {
     Object.assign(state, what);
     const focused = document.activeElement?.id;
-    await refresh();
-    if (focused) document.getElementById(focused)?.focus();
+    try {
+      await refresh();
+    } catch (error) {
+      said.textContent = `The texts could not be opened: ${error.message}`;
+    }
+    // Controls are made anew; the reader may have gone elsewhere meanwhile.
+    if (focused && document.activeElement === document.body) document.getElementById(focused)?.focus();
   }
   const cellOf = (name, row) => at(shown.wordings.columns[name], row);
   function write(row) {
@@ -101,21 +113,23 @@ function promptBrowser(page) {
         tooLong: both?.tooLong ?? false,
       };
     };
-    const words = pair(text, "wording");
-    const said = pair(response, "response");
+    const asked = pair(text, "wording");
+    const answered = pair(response, "response");
     const tokens = answers.columns.tokens;
     const shade = (of, plain) => (state.view === "probability" && tokens?.[of] ? shaded(response(of), tokens[of]) : plain);
     const ended = (of) => (of !== undefined && at(answers.columns.finish_reason, of) === "length" ? ["cut at the limit of new tokens"] : []);
     const invalid = shown.wordings.columns.is_valid[row] ? [] : [`not counted: ${cellOf("invalid_reason", row) ?? "not valid"}`];
+    said.textContent = `${words} Shown: ${cellOf("variant_id", row)}, raw delta ${axes.length > 0 ? number(shown.delta(row)) : NONE}.`;
     const same = response(row) !== null && response(row) === response(baseline) ? ["the same response as the baseline's"] : [];
     detail.replaceChildren(
       element("div", { class: "sides" },
-        side(`Baseline${cellOf("baseline_id", row) === "baseline" ? "" : ` ${cellOf("baseline_id", row)}`}`, words.before, shade(baseline, said.before), ended(baseline)),
-        side(cellOf("variant_id", row), words.after, shade(row, said.after), [...ended(row), ...invalid, ...same])),
-      said.tooLong || words.tooLong ? note("The texts are too long or too different to mark each word.") : "",
+        side(`Baseline${cellOf("baseline_id", row) === "baseline" ? "" : ` ${cellOf("baseline_id", row)}`}`, asked.before, shade(baseline, answered.before), ended(baseline)),
+        side(cellOf("variant_id", row), asked.after, shade(row, answered.after), [...ended(row), ...invalid, ...same])),
+      answered.tooLong || asked.tooLong ? note("The texts are too long or too different to mark each word.") : "",
+      ...[baseline, row].filter((of) => state.view === "probability" && tokens?.[of]).map((of) => tokenTable(cellOf("variant_id", of), response(of), tokens[of])),
       prompt?.answers?.length > 0 ? element("p", { class: "small" }, `Reference answers: ${prompt.answers.slice(0, 5).join(" | ")}${prompt.answers.length > 5 ? " | …" : ""}`) : "",
       axes.length > 0
-        ? table({ caption: `Deltas of ${cellOf("variant_id", row)}, prompt ${cellOf("prompt_id", row)}`, head: ["axis", ...axes], rows: [["delta", ...axes.map((axis) => answers.columns[`delta.${axis}`][row])]] })
+        ? table({ caption: `Deltas of ${cellOf("variant_id", row)}, prompt ${cellOf("prompt_id", row)}`, head: ["axis", ...axes], rows: [["raw delta", ...axes.map((axis) => answers.columns[`delta.${axis}`][row])]] })
         : "");
   }
   const section = tableSection("prompts", "Prompts and responses", how, ...limits, controls, said, element("div", { class: "browser" }, list.box, detail));

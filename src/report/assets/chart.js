@@ -28,7 +28,6 @@ function draw(place, option, t, text) {
   // On paper the drawing is scaled to the width of the column.
   place.querySelector("svg").setAttribute("viewBox", `0 0 ${chart.getWidth()} ${chart.getHeight()}`);
   place.setAttribute("role", "img");
-  place.setAttribute("aria-label", text);
   return chart;
 }
 
@@ -67,8 +66,29 @@ function modelAxis(names, t, more = {}) {
   return nameAxis(names, t, { inverse: true, axisLabel: { width: beside(names) - 8, overflow: "break", lineHeight: 13 }, ...more });
 }
 
-function legend(t, more = {}) {
-  return { type: "scroll", top: 0, left: 0, textStyle: { color: t.text }, pageTextStyle: { color: t.text }, pageIconColor: t.text, pageIconInactiveColor: t.soft, ...more };
+/// What each line or cloud of a chart is called, all of them at once and on paper too.
+function key(entries) {
+  return element("ul", { class: "key" }, entries.map(({ name, look }) => element("li", {}, swatch(look), name)));
+}
+
+const DASHES = { solid: "none", dashed: "6 3", dotted: "2 2" };
+const SHAPES = {
+  circle: ["circle", { cx: 14, cy: 7, r: 4 }], rect: ["rect", { x: 10, y: 3, width: 8, height: 8 }],
+  triangle: ["path", { d: "M14 2 L19 11 H9 Z" }], diamond: ["path", { d: "M14 2 L19 7 L14 12 L9 7 Z" }],
+};
+
+function swatch({ color, symbol, dash }) {
+  const made = (name, attributes) => {
+    const node = document.createElementNS("http://www.w3.org/2000/svg", name);
+    Object.entries(attributes).forEach(([at, value]) => node.setAttribute(at, value));
+    return node;
+  };
+  const hollow = symbol.startsWith("empty");
+  const [shape, place] = SHAPES[symbol.replace("empty", "").toLowerCase()];
+  const svg = made("svg", { width: 28, height: 14, "aria-hidden": "true" });
+  svg.append(made("line", { x1: 0, y1: 7, x2: 28, y2: 7, stroke: color, "stroke-width": 2, "stroke-dasharray": DASHES[dash] }),
+    made(shape, { ...place, fill: hollow ? "var(--back)" : color, stroke: color, "stroke-width": 1.5 }));
+  return svg;
 }
 
 /// Intervals as lines with ends. Data: `[place on the axis of names, low, high]`.
@@ -89,18 +109,29 @@ function whiskers(data, horizontal, color, name) {
   };
 }
 
-/// A line across the chart at a value that means something.
-function mark(axis, value, label, t) {
+/// Lines across the chart at values that mean something.
+function mark(axis, values, label, t) {
   return {
     silent: true, symbol: "none", lineStyle: { color: t.soft, type: "dashed" },
-    label: { formatter: label, color: t.soft, position: axis === "xAxis" ? "start" : "end", rotate: 0, distance: 3, fontSize: 11 }, data: [{ [axis]: value }],
+    label: { color: t.soft, position: axis === "xAxis" ? "start" : "end", rotate: 0, distance: 3, fontSize: 11 },
+    data: values.map((value) => ({ [axis]: value, label: { formatter: label(value) } })),
   };
 }
 
-/// The points of a scatter chart, a series a name.
-function clouds(groups, t, point) {
-  return [...groups].map(([name, rows], i) => {
-    const { color, symbol } = look(i, t);
+/// How a model looks: the same in every figure.
+function lookOf(page, model, t) {
+  return look(page.models.indexOf(model), t);
+}
+
+/// The key of models.
+function modelKey(page, models, t) {
+  return models.map((name) => ({ name, look: lookOf(page, name, t) }));
+}
+
+/// The points of a scatter chart, a series a model.
+function clouds(page, groups, t, point) {
+  return [...groups].map(([name, rows]) => {
+    const { color, symbol } = lookOf(page, name, t);
     return { type: "scatter", name, symbol, symbolSize: 9, itemStyle: { color, opacity: 0.85 }, data: rows.map(point) };
   });
 }

@@ -4,7 +4,8 @@ const correlation = {
   id: "correlation",
   width: "square",
   title: "Do the axes move together?",
-  how: "A cell is the rank correlation of two axes over a model's prompts, within data sets: 1 the same prompts move most on both, 0 no such order; a frame marks pairs shown to be independent, whose whole interval lies near 0.",
+  how: (page) => "A cell is the rank correlation of two axes over a model's prompts, within data sets: 1 the same prompts move most on both, 0 no such order; a frame marks pairs shown to be independent, "
+    + `whose whole interval lies within ${distinct(page.facts.map((facts) => facts.independence_margin)).join(" or ")} of 0.`,
   controls: (page) => [modelControl(page, page.rows("correlation"))],
   rows: (page, state) => page.rows("correlation").filter((row) => row.label === state.model),
   missing(page, state) {

@@ -26,8 +26,8 @@ function toRows(table) {
   return Array.from({ length: table.rows }, (_, row) => Object.fromEntries(columns.map(([name, column]) => [name, at(column, row)])));
 }
 
-/// The page's data: `rows(name)` gives the rows of a query over all runs, each with `run` and the model's `label`.
-function openData(data) {
+/// The page's data, of its figures and of the index of its texts: `rows(name)` gives the rows of a query over all runs, each with `run` and the model's `label`.
+function openData(data, texts) {
   const known = new Map();
   const several = data.runs.length > 1;
   const rows = (name) => {
@@ -47,7 +47,7 @@ function openData(data) {
   axes.sort((a, b) => a.position - b.position);
   return {
     runs: data.runs,
-    texts: data.texts,
+    texts,
     several,
     rows,
     axes,

@@ -3,8 +3,9 @@
 // In: a description of a figure. Out: a section of the page, drawn anew when a control or the colours change.
 // Where the run has nothing to draw, words say why; there is no empty box.
 
-/// `spec`: id, title, how (a sentence), controls(page), panels(page, state, theme), table(page, state),
-/// missing(page, state): why there is nothing to see, or null; width: wide or square panels.
+/// `spec`: id, title, how (a sentence, or one made of the page), controls(page), panels(page, state, theme), table(page, state),
+/// missing(page, state): why there is nothing to see, or null; width: wide or square panels. A panel's key says how each
+/// line or cloud looks: `{name, look}`.
 function figure(page, spec) {
   const state = {};
   const controls = spec.controls ? spec.controls(page).filter((control) => control.options.length > 0) : [];
@@ -18,6 +19,8 @@ function figure(page, spec) {
       fillTable();
     },
   }, "as table");
+  button.setAttribute("aria-label", `${spec.title} as table`);
+  const chosen = element("p", { class: "chosen" });
   let charts = [];
 
   const fillTable = () => {
@@ -26,6 +29,8 @@ function figure(page, spec) {
   const redraw = () => {
     charts.forEach((chart) => chart.dispose());
     charts = [];
+    // On paper there are no controls.
+    chosen.textContent = controls.map((control) => `${control.label}: ${control.options.find((option) => option.value === state[control.key])?.text}`).join("; ");
     const missing = spec.missing(page, state);
     panels.replaceChildren(...(missing ? [note(missing)] : []));
     button.hidden = missing !== null;
@@ -38,7 +43,7 @@ function figure(page, spec) {
     // All places first: a chart takes the width that its place has when it is drawn.
     const placed = spec.panels(page, state, t).map((panel) => {
       const place = element("div", { class: "chart", style: `height: ${panel.height}px` });
-      panels.append(element("div", { class: "panel" }, panel.title ? element("h3", {}, panel.title) : null, place));
+      panels.append(element("div", { class: "panel" }, panel.title ? element("h3", {}, panel.title) : null, panel.key ? key(panel.key) : null, place));
       return [place, panel];
     });
     charts = placed.map(([place, panel]) => draw(place, panel.option, t, panel.text));
@@ -52,8 +57,8 @@ function figure(page, spec) {
       })))
     : null;
   const section = element("section", { id: spec.id, "aria-labelledby": `${spec.id}-title`, class: "figure" },
-    element("h2", { id: `${spec.id}-title` }, spec.title), element("p", { class: "how" }, spec.how), fields, panels, button, tablePlace);
-  return { id: spec.id, title: spec.title, section, redraw, resize: () => charts.forEach((chart) => chart.resize()) };
+    element("h2", { id: `${spec.id}-title` }, spec.title), element("p", { class: "how" }, typeof spec.how === "function" ? spec.how(page) : spec.how), fields, chosen, panels, button, tablePlace);
+  return { id: spec.id, title: spec.title, section, redraw };
 }
 
 // Controls that several figures have.
@@ -62,8 +67,13 @@ function axisControl(page, axes, value) {
   return { key: "axis", label: "Axis", options: options(axes), value: axes.includes(value) ? value : axes[0] };
 }
 
-function datasetControl(page, withAll = true) {
-  return { key: "dataset", label: "Data set", options: options(withAll ? ["", ...page.datasets] : page.datasets, datasetName) };
+function datasetControl(page) {
+  return { key: "dataset", label: "Data set", options: options(["", ...page.datasets], datasetName) };
+}
+
+/// One data set, where no table holds a score of all together.
+function oneDatasetControl(page) {
+  return { key: "dataset", label: "Data set", options: options(page.datasets) };
 }
 
 function modelControl(page, rows) {

@@ -4,10 +4,18 @@ const heatMap = {
   id: "sgs",
   width: "wide",
   title: "SGS: how far behaviour moves",
-  how: "A row is a model, a column an axis of behaviour; the number is the mean instability over prompts (0: nothing changed), and a brighter cell is less stable. "
-    + "Marks tell scores above the tolerance by a one-sided t-test, uncorrected: * p < .05, ** p < .01, † p < .001.",
-  rows: (page) => page.rows("sgs").filter((row) => page.main.includes(row.axis) || row.axis.endsWith("_generated")),
-  missing: (page) => (heatMap.rows(page).length === 0 ? "The run has no scores: nothing in it was measured against a baseline." : null),
+  how: (page) => "A row is a model, a column an axis of behaviour; the number is the mean instability over prompts (0: nothing changed), and a brighter cell is less stable. "
+    + `Marks tell scores above the tolerance by a one-sided t-test, uncorrected: ${distinct(page.facts.map((facts) => facts.marks)).join("; or ")}.`,
+  rows(page) {
+    const shown = new Set(page.axes.filter((axis) => axis.is_main || axis.is_resampled).map((axis) => axis.axis));
+    return page.rows("sgs").filter((row) => shown.has(row.axis));
+  },
+  missing(page) {
+    if (heatMap.rows(page).length > 0) return null;
+    return page.rows("sgs").length > 0
+      ? `There are no scores on the method's own axes (${page.main.join(", ")}); the table of all axes below has the others.`
+      : "There are no scores: nothing was measured against a baseline.";
+  },
   panels(page, state, t) {
     const rows = heatMap.rows(page);
     const axes = distinct([...page.main, ...axesOf(page, rows)]);

@@ -48,6 +48,7 @@ function virtualList(id, label, choose) {
       items = { length, write };
       spacer.style.height = `${length * ROW}px`;
       box.scrollTop = 0;
+      fill();
       pick(0);
     },
   };

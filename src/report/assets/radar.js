@@ -7,9 +7,17 @@ const radar = {
   how: "A line is a model, each spoke an axis from 0 (stable, centre) on one common scale; the area has no meaning, and the order of the spokes changes it, so compare models in the dot plot above.",
   controls: (page) => [datasetControl(page)],
   rows: (page, state) => page.rows("sgs").filter((row) => row.dataset === state.dataset && page.main.includes(row.axis)),
+  /// Models with a value on every spoke, and those without: a missing value has no place on a spoke.
+  models(rows, axes) {
+    const all = [...grouped(rows, (row) => row.label)];
+    const isWhole = ([, mine]) => axes.every((axis) => mine.some((row) => row.axis === axis));
+    return [all.filter(isWhole), all.filter((model) => !isWhole(model)).map(([name]) => name)];
+  },
   missing(page, state) {
-    const axes = axesOf(page, radar.rows(page, state));
-    return axes.length < 3 ? `A radar needs three axes with values; here ${count(axes.length, "axis has", "axes have")} them.` : null;
+    const rows = radar.rows(page, state);
+    const axes = axesOf(page, rows);
+    if (axes.length < 3) return `A radar needs three axes with values; on ${datasetName(state.dataset)} ${count(axes.length, "axis has", "axes have")} them.`;
+    return radar.models(rows, axes)[0].length === 0 ? `No model has values on all of ${axes.join(", ")} on ${datasetName(state.dataset)}.` : null;
   },
   panels(page, state, t) {
     const rows = radar.rows(page, state);
@@ -17,24 +25,25 @@ const radar = {
     const most = Math.max(...rows.map((row) => row.sgs), 1e-9);
     const step = 10 ** Math.floor(Math.log10(most)) / 2;
     const max = Math.ceil(most / step) * step;
-    const models = [...grouped(rows, (row) => row.label)];
+    const [whole, broken] = radar.models(rows, axes);
     return [{
       height: 380,
-      text: `Radar of SGS over ${axes.join(", ")} on ${datasetName(state.dataset)}, ${count(models.length, "model", "models")}. The table holds the numbers.`,
+      title: broken.length > 0 ? `not drawn, as a value is missing: ${broken.join(", ")}` : null,
+      key: modelKey(page, whole.map(([name]) => name), t),
+      text: `Radar of SGS over ${axes.join(", ")} on ${datasetName(state.dataset)}, ${count(whole.length, "model", "models")}. The table holds the numbers.`,
       option: {
-        legend: legend(t),
         tooltip: {},
         radar: {
-          center: ["50%", "56%"], radius: "66%", indicator: axes.map((name) => ({ name, max, min: 0 })),
+          center: ["50%", "52%"], radius: "72%", indicator: axes.map((name) => ({ name, max, min: 0 })),
           axisName: { color: t.text }, splitLine: { lineStyle: { color: t.line } }, splitArea: { show: false }, axisLine: { lineStyle: { color: t.line } },
         },
         series: [{
           type: "radar",
-          data: models.map(([name, mine], i) => {
-            const { color, symbol, dash } = look(i, t);
+          data: whole.map(([name, mine]) => {
+            const { color, symbol, dash } = lookOf(page, name, t);
             return {
               name, symbol, symbolSize: 6, itemStyle: { color }, lineStyle: { color, type: dash },
-              value: axes.map((axis) => mine.find((row) => row.axis === axis)?.sgs ?? "-"),
+              value: axes.map((axis) => mine.find((row) => row.axis === axis).sgs),
             };
           }),
         }],

@@ -3,7 +3,7 @@
 const sizes = {
   id: "sizes",
   title: "How many prompts does it take?",
-  how: "Studies of other sizes, redrawn from this run's prompts: left, where the middle 95 % of their SGS would lie; right, how many of them would call the model unstable at the tolerance.",
+  how: (page) => `Studies of other sizes, redrawn from this run's prompts: left, where the middle ${confidence(page)} of their SGS would lie; right, how many of them would call the model unstable at the tolerance.`,
   controls(page) {
     const rows = page.rows("sizes");
     return [modelControl(page, rows), axisControl(page, axesOf(page, rows), "bleu")];

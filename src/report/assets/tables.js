@@ -2,7 +2,7 @@
 
 function tableSection(id, title, how, ...content) {
   return {
-    id, title, redraw: () => {}, resize: () => {},
+    id, title, redraw: () => {},
     section: element("section", { id, "aria-labelledby": `${id}-title`, class: "figure" }, element("h2", { id: `${id}-title` }, title), element("p", { class: "how" }, how), content),
   };
 }
@@ -17,6 +17,22 @@ function sgsTable(page) {
   });
   return tableSection("scores-table", "SGS on every axis", "Lower is more stable and 0 means that nothing changed; marks as in the heat map, a dash where the axis has no values.",
     table({ caption: "SGS by model and data set, an axis a column", head: ["model", "data set", ...axes, "prompts"], rows }));
+}
+
+/// How far data sets agree in the order of models, beside how far a data set agrees with itself.
+function agreementTable(page) {
+  const rows = page.rows("rank_agreement");
+  const how = "Kendall's tau-b between the orders in which two data sets put the models, with its interval over redrawn prompts, and how often two models change places. Read it beside the agreement of halves of one data set: what prompts alone do to the order.";
+  if (rows.length === 0) return tableSection("agreement", "Agreement of ranks", how, note("Agreement needs at least two models in one run that share wordings, and two data sets."));
+  const halves = page.rows("split_half");
+  const half = (row, dataset) => halves.find((other) => other.run === row.run && other.axis === row.axis && other.dataset === dataset);
+  const self = (row, dataset) => number(half(row, dataset)?.kendall_tau_b);
+  return tableSection("agreement", "Agreement of ranks", how, table({
+    caption: "Order of models on two data sets, an axis and pair a row",
+    head: [...(page.several ? ["run"] : []), "axis", "data set", "other data set", "models", "tau-b", "interval", "reversals", "halves of the first", "halves of the other"],
+    rows: rows.map((row) => [...(page.several ? [row.run] : []), row.axis, row.dataset_a, row.dataset_b, row.n_models, row.kendall_tau_b, range(row.low, row.high),
+      row.reversal_frequency, self(row, row.dataset_a), self(row, row.dataset_b)]),
+  }));
 }
 
 function significanceTable(page) {

@@ -26,6 +26,17 @@ function count(n, one, many) {
   return `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 }
 
+/// The confidence of the page's intervals, as "95 %".
+function confidence(page) {
+  return distinct(page.facts.map((facts) => `${number(facts.confidence * 100)} %`)).join(" or ");
+}
+
+/// Prompts of a set of rows, as "16" or "8 to 16".
+function spread(numbers) {
+  const [least, most] = [Math.min(...numbers), Math.max(...numbers)];
+  return least === most ? String(least) : `${least} to ${most}`;
+}
+
 /// An interval in brackets.
 function range(low, high) {
   return low === null || high === null ? NONE : `[${number(low)}, ${number(high)}]`;

@@ -10,5 +10,6 @@ select
     (select normalization from normalizations where is_primary) as normalization,
     (select confidence from settings) as confidence,
     (select alpha from settings) as alpha,
+    (select string_agg(mark || ' p < ' || cast(p_below as varchar), ', ' order by p_below desc) from marks) as marks,
     (select enough_prompts from settings) as enough_prompts,
     (select independence_margin from settings) as independence_margin
