@@ -15,7 +15,7 @@
 //! | [`import`] | other people's files | a run directory with the same tables |
 //! | [`query`] | a run directory | derived tables, the Stability Generalization Score, SQL |
 //!
-//! [`error`], [`hash`] and [`draw`] (seeded draws) serve all of them; [`cli`] is the command line over the library.
+//! [`error`], [`hash`], [`draw`] (seeded draws) and `text_file` serve all of them; [`cli`] is the command line over the library.
 
 #![warn(missing_docs)]
 
@@ -32,6 +32,7 @@ pub mod plan;
 pub mod query;
 pub mod run;
 pub mod store;
+mod text_file;
 pub mod variants;
 
 pub use error::{Error, Result};
