@@ -17,7 +17,7 @@
 //! | [`report`] | analysed run directories | one page with charts, tables and texts |
 //! | [`release`] | analysed runs | a folder for a data hub: tables, matrices, card, metadata, checksums |
 //!
-//! [`error`], [`hash`] and [`draw`] (seeded draws) serve all of them; [`cli`] is the command line over the library.
+//! [`error`], [`hash`], [`draw`] (seeded draws) and `text_file` serve all of them; [`cli`] is the command line over the library.
 
 #![warn(missing_docs)]
 
@@ -36,6 +36,7 @@ pub mod release;
 pub mod report;
 pub mod run;
 pub mod store;
+mod text_file;
 pub mod variants;
 
 pub use error::{Error, Result};

@@ -24,9 +24,6 @@ pub struct Verify {
     run: PathBuf,
     #[command(flatten)]
     models: OwnModels,
-    /// Threads, and parts that a query is cut into; by default as many as the machine has
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
     #[command(flatten)]
     limits: Limits,
 }
@@ -39,10 +36,7 @@ impl Verify {
             return Err(error.found(self.run.display().to_string()).fix("leave --sql out").into());
         }
         note_if_incomplete(&self.run);
-        let mut analysis = self.models.analysis()?.with_memory_limit(self.limits.memory_limit);
-        if let Some(threads) = self.threads {
-            analysis = analysis.with_threads(threads.into());
-        }
+        let analysis = self.models.analysis()?.with_resources(self.limits.resources());
         let mut unprinted = None;
         let tell = |check: &query::Check| unprinted = unprinted.take().or(print(&format!("{check}\n")).err());
         let holds = match is_release {

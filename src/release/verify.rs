@@ -13,12 +13,13 @@ use crate::query::{
     open_released, quoted,
 };
 use crate::store::schema::Table;
+use crate::store::sums::{self, SUMS};
 use crate::{Error, Result};
 
 /// Whether a folder is a release rather than a run: it holds what only releases hold.
 pub fn is_release(folder: &Path) -> bool {
     !folder.join("plan.json").exists()
-        && (folder.join(index::FILE).is_file() || folder.join(checksums::FILE).is_file() || {
+        && (folder.join(index::FILE).is_file() || folder.join(SUMS).is_file() || {
             folder.join(tables::FOLDER).is_dir() && folder.join(matrices::FOLDER).is_dir()
         })
 }
@@ -80,13 +81,13 @@ fn carry_out<F: FnMut(&Check)>(analysis: &Analysis, folder: &Path, checks: &mut 
 /// Each file that differs from SHA256SUMS is a check of its own.
 fn bytes<F: FnMut(&Check)>(folder: &Path, checks: &mut Checks<F>) -> Result<()> {
     let what = "files have the bytes of SHA256SUMS, and no other is there";
-    if !folder.join(checksums::FILE).is_file() {
-        checks.add(what, Some(format!("{} is missing", checksums::FILE)));
+    if !folder.join(SUMS).is_file() {
+        checks.add(what, Some(format!("{} is missing", SUMS)));
         return Ok(());
     }
     let differences = checksums::differences(folder)?;
     if differences.is_empty() {
-        checks.add(&format!("{} {what}", checksums::read(folder)?.len()), None);
+        checks.add(&format!("{} {what}", sums::read(folder)?.len()), None);
     }
     differences.into_iter().for_each(|difference| checks.add(what, Some(difference)));
     Ok(())
