@@ -68,31 +68,15 @@ found as (
     group by p.level, p.model, p.dataset, p.axis_a, p.axis_b
 ),
 
-of_pairs as (
-    select
-        level,
-        model,
-        dataset,
-        axis_a,
-        axis_b,
-        r['rho'] as rho,
-        r['p'] as p,
-        r['low'] as low,
-        r['high'] as high,
-        r['n'] as n,
-        margin
-    from found
-),
-
 -- Dependence that turns round from one data set to another is no independence:
 -- pooled it cancels.
 judged as (
     select
         *,
-        bool_or(level = 'dataset' and (low > margin or high < -margin)) over (
-            partition by model, axis_a, axis_b
-        ) as is_dependent_somewhere
-    from of_pairs
+        bool_or(
+            level = 'dataset' and (r['low'] > margin or r['high'] < -margin)
+        ) over (partition by model, axis_a, axis_b) as is_dependent_somewhere
+    from found
 )
 
 select
@@ -101,12 +85,12 @@ select
     dataset,
     axis_a,
     axis_b,
-    rho,
-    p,
-    low,
-    high,
-    n,
-    low >= -margin and high <= margin
+    r['rho'] as rho,
+    r['p'] as p,
+    r['low'] as low,
+    r['high'] as high,
+    r['n'] as n,
+    r['low'] >= -margin and r['high'] <= margin
     and (level = 'dataset' or not coalesce(is_dependent_somewhere, false))
         as is_independent
 from judged

@@ -6,7 +6,8 @@
 --          middle 95 % of their means, and the share of them whose one-sided
 --          t-test against the primary tolerance has p < alpha
 -- source   method, section 7; Efron and Tibshirani 1993, section 25.4. Scores
---          of all data sets in one urn; primary normalization
+--          of all data sets in one urn; primary normalization. One score
+--          says nothing of another study: no row
 
 with primary_scores as (
     select i.model, i.axis, i.s
@@ -28,6 +29,7 @@ drawn as (
     inner join tolerances as e on e.is_primary
     cross join primary_scores as i
     group by i.model, i.axis, z.n
+    having count(*) > 1
 )
 
 select

@@ -44,9 +44,14 @@ bounds as (
                     * stddev(s.s) / sqrt(count(*))
         end as upper_t,
         b.bound,
-        b.bound * bounded_mean_upper(
-            least(avg(s.s) / b.bound, 1.0), count(*), c.alpha
-        ) as upper_bounded,
+        -- A score above its bound says that the bound does not hold.
+        case
+            when max(s.s) <= b.bound * (1.0 + c.tie_tolerance)
+                then
+                    b.bound * bounded_mean_upper(
+                        least(avg(s.s) / b.bound, 1.0), count(*), c.alpha
+                    )
+        end as upper_bounded,
         count(*) as n
     from tolerances as e
     cross join settings as c
@@ -55,7 +60,7 @@ bounds as (
         on b.axis = s.axis and b.normalization = s.normalization
     group by
         s.level, s.model, s.dataset, s.axis, s.normalization, e.epsilon,
-        c.enough_prompts, c.alpha, b.bound
+        c.enough_prompts, c.alpha, c.tie_tolerance, b.bound
 ),
 
 claims as (
@@ -83,6 +88,8 @@ select
     shown_by,
     case
         when shown_by is not null then null
+        when n < enough_prompts and upper_bounded is null and bound is not null
+            then 'too few prompts for t, and a score lies above the bound'
         when n < enough_prompts and upper_bounded is null
             then 'too few prompts for t, and the deltas have no bound'
         when n < enough_prompts

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use super::{Done, note_if_incomplete, say};
+use super::{Done, note_if_incomplete, print, say};
 use crate::query::{self, Comparison, Format, Session, Side};
+use crate::store::check::check_parts;
 use crate::{Error, Result};
 
 /// Compare two runs, or two models of one run, prompt by prompt
@@ -42,9 +43,9 @@ pub struct Compare {
 impl Compare {
     pub fn carry_out(self) -> Result<Done> {
         let b = self.b.as_ref().unwrap_or(&self.a);
-        note_if_incomplete(&self.a);
-        if self.b.is_some() {
-            note_if_incomplete(b);
+        for run in std::iter::once(&self.a).chain(&self.b) {
+            check_parts(run)?;
+            note_if_incomplete(run);
         }
         let mut failed = false;
         for (model_a, model_b) in self.pairs()? {
@@ -60,7 +61,9 @@ impl Compare {
             if shared.one_side > 0 {
                 say(&format!("{} left out: only one side has them", shared.one_side));
             }
-            query::print(&comparison.rows()?, self.format, &mut std::io::stdout())?;
+            let mut table = Vec::new();
+            query::print(&comparison.rows()?, self.format, &mut table)?;
+            print(&String::from_utf8_lossy(&table))?;
             for condition in &self.fail_if {
                 if comparison.gate(condition)? {
                     say(&format!("gate: {condition} comes true for {} against {}", b.model, a.model));

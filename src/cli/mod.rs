@@ -137,12 +137,16 @@ fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// Writes to stdout.
+/// Writes to stdout. A reader that has seen enough ends neither the work nor its verdict: what a check or gate says is
+/// in the exit code.
 ///
 /// # Errors
 /// Stdout can't be written.
 fn print(text: &str) -> Result<()> {
-    use std::io::Write;
+    use std::io::{ErrorKind, Write};
     let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::io("write", "stdout"))
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        other => other.map_err(Error::io("write", "stdout")),
+    }
 }

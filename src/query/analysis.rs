@@ -7,20 +7,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use datafusion::datasource::TableProvider;
 use datafusion::prelude::SessionContext;
-use futures::FutureExt;
 use parquet::file::metadata::KeyValue;
-use tempfile::TempDir;
 
 use super::contract::Kind;
 use super::freshness::Origins;
 use super::graph::{Graph, Model};
 use super::inputs::{self, Given};
-use super::lazy::Make;
 use super::memory::MemoryLimit;
 use super::models::{Source, built_in};
 use super::promises::{self, Violation};
-use super::session::{Resources, Session, closed, plan};
+use super::session::{Resources, Session, plan};
 use super::{files, materialize, own_models, raw};
 use crate::store::manifest::GIVEN;
 use crate::{Error, Result};
@@ -228,8 +226,12 @@ impl Analysis {
             if model.contract.kind == Kind::Table {
                 unwritten.push(model.name.clone());
             }
-            let metadata = origins.metadata(&model.name);
-            session.register_lazily(&model.name, made_in(session.context(), model, metadata, &aside))?;
+            let (model, metadata, aside) = (model.clone(), origins.metadata(&model.name), Arc::clone(&aside));
+            session.register_lazily(&model.name.clone(), move |ctx| {
+                // The folder lives as long as what is in it can be asked for.
+                let file = aside.path().join(format!("{}.parquet", model.name));
+                made(ctx, model.clone(), metadata.clone(), file)
+            })?;
         }
         session.lacks(unwritten);
         session.knows(graph.models());
@@ -343,28 +345,22 @@ fn make(session: &Session, model: &Model, origins: &Origins, path: &Path) -> Res
     Ok(Materialized { name: model.name.clone(), rows, seconds: start.elapsed().as_secs_f64() })
 }
 
-/// A way to make a model's table when a query names it: a view as it is, a table written in `aside`.
-fn made_in(ctx: &SessionContext, model: &Model, metadata: Vec<KeyValue>, aside: &Arc<TempDir>) -> Make {
-    // The context holds what is made here, so this must not hold the context.
-    let (state, model, aside) = (ctx.state_weak_ref(), model.clone(), Arc::clone(aside));
-    Box::new(move || {
-        let (state, model, metadata) = (state.upgrade(), model.clone(), metadata.clone());
-        let file = aside.path().join(format!("{}.parquet", model.name));
-        async move {
-            let state = state.ok_or_else(closed)?.read().clone();
-            let ctx = SessionContext::new_with_state(state);
-            let made = async {
-                let rows = plan(&ctx, &model.sql).await?;
-                if model.contract.kind == Kind::View {
-                    return Ok(rows.into_view());
-                }
-                materialize::write(rows, &model, metadata, &file).await?;
-                files::open(&ctx, &file).await
-            };
-            made.await.map_err(|error| of_model(&model, error))
+/// Makes a model's table: a view as it is, a table written to `file`.
+async fn made(
+    ctx: SessionContext,
+    model: Model,
+    metadata: Vec<KeyValue>,
+    file: PathBuf,
+) -> Result<Arc<dyn TableProvider>> {
+    let made = async {
+        let rows = plan(&ctx, &model.sql).await?;
+        if model.contract.kind == Kind::View {
+            return Ok(rows.into_view());
         }
-        .boxed()
-    })
+        materialize::write(rows, &model, metadata, &file).await?;
+        files::open(&ctx, &file).await
+    };
+    made.await.map_err(|error| of_model(&model, error))
 }
 
 /// Where a model's rows are written.

@@ -4,13 +4,20 @@
 //! words, with intervals and tests; and gates, conditions that must not come true.
 //! The statistics are the models `model_comparisons` and `equivalence_tests` of `sql/`, run on the two sides as models A and B.
 
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use datafusion::arrow::array::{Array, AsArray, RecordBatch};
 use datafusion::arrow::datatypes::Int64Type;
 use datafusion::common::TableReference;
+use datafusion::sql::sqlparser::ast::{Expr, visit_expressions};
+use datafusion::sql::sqlparser::dialect::GenericDialect;
+use datafusion::sql::sqlparser::parser::Parser;
+use datafusion::sql::sqlparser::tokenizer::Token;
 
 use super::analysis::Analysis;
+use super::depth;
 use super::promises::{literal, quoted};
 use super::session::Session;
 use crate::{Error, Result};
@@ -185,15 +192,26 @@ impl Comparison {
                 .expected(format!("a condition on {names}, such as sgs.bleu > 0.05"))
                 .into()
         };
+        let (expression, named) = expression(condition).map_err(|e| wrong("can't be read", e))?;
         let tables = GATES.map(|(table, _)| format!("gate_{table} as {table}")).join(" cross join ");
-        let sql = format!("select ({condition}) as comes_true from {tables}");
-        let batches = self.session.query(&sql).map_err(|e| wrong("can't be read", e.to_string()))?;
+        let sql = format!("select ({expression}) as comes_true from {tables}");
+        let batches = self.session.query(&sql).map_err(|e| wrong("can't be read", without_query(&e)))?;
         let column = batches.iter().find(|batch| batch.num_rows() > 0).and_then(|batch| batch.columns().first());
         let Some(values) = column.and_then(|c| c.as_boolean_opt()) else {
             return Err(wrong("is no condition", "a value that is neither true nor false".to_string()));
         };
         if values.is_null(0) {
-            return Err(wrong("can't be decided", "an axis without a value on the shared wordings".to_string()));
+            let mut lacking = Vec::new();
+            for value in named {
+                let sql = format!("select ({value}) is null as lacks from {tables}");
+                let found = self.session.query(&sql)?;
+                let lacks = found.first().and_then(|batch| batch.columns().first()?.as_boolean_opt());
+                if lacks.is_some_and(|lacks| lacks.iter().any(|lacks| lacks == Some(true))) {
+                    lacking.push(value);
+                }
+            }
+            let found = format!("no value of {} on the shared wordings", lacking.join(", "));
+            return Err(wrong("can't be decided", found));
         }
         Ok(values.value(0))
     }
@@ -226,6 +244,30 @@ impl Comparison {
         }
         Ok(())
     }
+}
+
+/// What is wrong with a query that the user did not write: without its text and the place in it.
+fn without_query(error: &Error) -> String {
+    let said = error.to_string();
+    let of_user = |line: &&str| !line.starts_with("  at ") && !line.contains(" | ");
+    let lines: Vec<&str> = said.lines().filter(of_user).map(str::trim).collect();
+    lines.join("; ").trim_start_matches("query: ").to_string()
+}
+
+/// A condition as one expression and nothing after it, and the values that it names; else what is wrong with it.
+fn expression(condition: &str) -> std::result::Result<(String, BTreeSet<String>), String> {
+    depth::check(condition).map_err(|e| e.to_string())?;
+    let mut parser = Parser::new(&GenericDialect {}).try_with_sql(condition).map_err(|e| e.to_string())?;
+    let expression = parser.parse_expr().map_err(|e| e.to_string())?;
+    parser.expect_token(&Token::EOF).map_err(|e| e.to_string())?;
+    let mut named = BTreeSet::new();
+    let _ = visit_expressions(&expression, |part| {
+        if let Expr::CompoundIdentifier(_) = part {
+            named.insert(part.to_string());
+        }
+        ControlFlow::<()>::Continue(())
+    });
+    Ok((expression.to_string(), named))
 }
 
 /// Names of the models of a run, in order.

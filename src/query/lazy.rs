@@ -16,7 +16,7 @@ use tokio::sync::OnceCell;
 use crate::Result;
 
 /// Makes a table.
-pub(super) type Make = Box<dyn Fn() -> BoxFuture<'static, Result<Arc<dyn TableProvider>>> + Send + Sync>;
+type Make = Box<dyn Fn() -> BoxFuture<'static, Result<Arc<dyn TableProvider>>> + Send + Sync>;
 
 /// The tables of a session.
 #[derive(Debug, Default)]

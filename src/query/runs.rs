@@ -11,12 +11,10 @@ use datafusion::common::{Column, ScalarValue, TableReference};
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, cast, lit};
 use datafusion::prelude::{DataFrame, SessionContext};
-use futures::FutureExt;
 
 use super::analysis::{Analysis, given};
-use super::lazy::Make;
 use super::models::STAGES;
-use super::session::{Session, closed, failed};
+use super::session::{Session, failed};
 use crate::{Error, Result};
 
 /// The column that says from which run a row is.
@@ -54,16 +52,11 @@ impl Analysis {
                 .take(if several { usize::MAX } else { 1 })
                 .map(|(name, session)| (several.then(|| name.clone()), session.context().clone()))
                 .collect();
-            let (state, name) = (all.context().state_weak_ref(), table.clone());
-            let make: Make = Box::new(move || {
-                let (state, name, parts) = (state.upgrade(), name.clone(), parts.clone());
-                async move {
-                    let ctx = SessionContext::new_with_state(state.ok_or_else(closed)?.read().clone());
-                    union(&ctx, &name, parts).await.map(DataFrame::into_view).map_err(|e| of_table(&name, e))
-                }
-                .boxed()
-            });
-            all.register_lazily(&table, make)?;
+            let name = table.clone();
+            all.register_lazily(&table, move |ctx| {
+                let (name, parts) = (name.clone(), parts.clone());
+                async move { union(&ctx, &name, parts).await.map(DataFrame::into_view).map_err(|e| of_table(&name, e)) }
+            })?;
         }
         all.keep(sessions);
         Ok(all)

@@ -4,6 +4,7 @@
 //! DataFusion is asynchronous; a session owns its runtime, so that its callers need not be.
 
 use std::any::Any;
+use std::future::ready;
 use std::num::NonZeroUsize;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
@@ -28,7 +29,7 @@ use tokio::runtime::{Builder, Runtime};
 use super::analysis::Analysis;
 use super::fault::{failed_at, of_making};
 use super::graph::Model;
-use super::lazy::{LazySchema, Make};
+use super::lazy::LazySchema;
 use super::memory::MemoryLimit;
 use super::rows::Rows;
 use super::statement::Statement;
@@ -270,8 +271,21 @@ impl Session {
         self.own.iter().chain(self.behind.iter().flat_map(|session| &session.own))
     }
 
-    /// Names a table that is made when a query first names it.
-    pub(super) fn register_lazily(&self, name: &str, make: Make) -> Result<()> {
+    /// Names a table that `make` makes, in this session, when a query first names it.
+    pub(super) fn register_lazily<F>(
+        &self,
+        name: &str,
+        make: impl Fn(SessionContext) -> F + Send + Sync + 'static,
+    ) -> Result<()>
+    where
+        F: Future<Output = Result<Arc<dyn TableProvider>>> + Send + 'static,
+    {
+        // The context holds what is made here, so this must not hold the context.
+        let state = self.ctx.state_weak_ref();
+        let make = Box::new(move || match state.upgrade() {
+            Some(state) => make(SessionContext::new_with_state(state.read().clone())).boxed(),
+            None => ready(Err(closed())).boxed(),
+        });
         self.schema.wait_with(name, make).map_err(Error::table(name))
     }
 
@@ -317,7 +331,7 @@ impl Session {
     }
 }
 
-pub(super) fn closed() -> Error {
+fn closed() -> Error {
     Error::Query("the session is closed".to_string())
 }
 

@@ -93,6 +93,7 @@ impl Manifest {
         }
         Ok(())
     }
+
     fn damaged(&self, run: &Path, file: &Path, what: &str) -> Error {
         let mut fix =
             "delete that file, if it is there, and manifest.json; the command that made the run makes it again"

@@ -1,6 +1,7 @@
 //! The program as its users meet it: bad input, resume, measuring again, exit codes. Every test runs the real binary on the real demo model.
 
 mod bad_input;
+mod compare;
 mod import;
 mod measure;
 mod report;

@@ -102,11 +102,12 @@ fn errors_show_the_place() {
     assert!(in_folder(&["-c", "\\dx"]).contains("there is no such command\n  found: \\dx\n"));
     let run = run(dir.path(), "r", DELTAS).to_string_lossy().into_owned();
     let said = refusal(&[&run], "select 1;\nselect * from deltaz");
-    let (note, error) = said.split_once('\n').unwrap();
-    assert!(note.starts_with("note: ") && note.contains("`sago analyze RUN` writes them"), "{note}");
+    // What is to be known of the run comes first.
+    let (notes, error) = said.split_once("error: ").unwrap();
+    assert!(notes.starts_with("note: ") && notes.contains("`sago analyze RUN` writes them"), "{notes}");
     assert_eq!(
         error,
-        "error: query: there is no table deltaz\n  at line 2, column 15\n  2 | select * from deltaz\n    \
+        "query: there is no table deltaz\n  at line 2, column 15\n  2 | select * from deltaz\n    \
          |               ^^^^^^\n  did you mean deltas?\n"
     );
     fs::write(&file, "select 1 as one;\nselect delta::int from 'bad.csv';").unwrap();

@@ -70,12 +70,16 @@ fn what_changed_is_b_less_a_on_equal_wordings() {
 fn a_gate_that_can_not_be_decided_is_an_error() {
     let comparison = compare(&run("old", &[-0.1, -0.2], "t"), &run("new", &[-0.2, -0.2], "t")).unwrap();
     for (gate, part) in [
-        ("sgs.cos > 0.1", "an axis without a value"),
+        ("sgs.cos > 0.1 and sgs.bleu > 0", "no value of sgs.cos on"),
         ("sgs.blue > 0.1", "can't be read"),
         ("sgs.bleu", "neither true nor false"),
-        ("low.bleu > 0", "an axis without a value"),
+        ("low.bleu > p.ent", "no value of low.bleu, p.ent on"),
+        ("sgs.bleu > 5) as comes_true from gate_sgs as sgs --", "can't be read"),
+        ("sgs.bleu > 0; select 1", "can't be read"),
+        ("", "can't be read"),
     ] {
         let text = comparison.gate(gate).unwrap_err().to_string();
+        assert!(!text.replace(gate, "").contains("gate_"), "{text}");
         assert!(text.contains(gate) && text.contains(part) && text.contains("--fail-if"), "{text}");
     }
 }

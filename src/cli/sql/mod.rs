@@ -16,6 +16,7 @@ use self::console::{Console, Output};
 use super::own_models::OwnModels;
 use super::{Done, Limits, note_if_incomplete, say};
 use crate::query::{Format, Resources, Session, script};
+use crate::store::check::check_parts;
 use crate::{Error, Result};
 
 /// Ask SQL of runs, or of plain files
@@ -70,7 +71,13 @@ impl Sql {
         if self.runs.is_empty() && self.models.is_given() {
             return Err(Error::input("--sql needs a run: models are made of its tables").fix("name the run").into());
         }
-        self.runs.iter().for_each(|run| note_if_incomplete(run));
+        for run in &self.runs {
+            note_if_incomplete(run);
+            // One may look at what is left; that something is missing must not pass unsaid.
+            if let Err(damage) = check_parts(run) {
+                say(&format!("note: {damage}"));
+            }
+        }
         let session = if self.runs.is_empty() {
             Session::with(Resources { memory: self.limits.memory_limit, ..Resources::default() })?
         } else {
@@ -102,7 +109,8 @@ fn note_unwritten(session: &Session) {
     let lacking = session.unwritten().len();
     if lacking > 0 {
         say(&format!(
-            "note: {lacking} derived tables are not there, or not of these raw tables, models and this version: each is computed when it is named; `sago analyze RUN` writes them"
+            "note: {lacking} derived tables are not there, or not of these raw tables, models and this version: each is \
+             computed when it is named; `sago analyze RUN` writes them"
         ));
     }
 }

@@ -9,12 +9,15 @@ use super::doc::{FunctionDoc, argument};
 use super::scalar;
 use super::student_t::half_step_gamma_ratio;
 
+/// Of more trials the walk would take minutes, and lose digits.
+const MOST_TRIALS: f64 = 1e12;
+
 /// P(X >= `successes`) for X ~ Binomial(`trials`, 1/2), whole numbers; None without trials.
 ///
 /// The middle term is a ratio of gammas, the others follow from it one by one; terms too small for a double end the
-/// walk, so it takes some 40 sqrt(trials) steps at most. Relative error under 1e-9 up to 1e12 trials.
+/// walk, so it takes some 40 sqrt(trials) steps at most. Relative error under 1e-9 up to 1e12 trials; None above.
 pub fn binomial_test_p(successes: f64, trials: f64) -> Option<f64> {
-    if trials < 1.0 {
+    if !(1.0..=MOST_TRIALS).contains(&trials) {
         return None;
     }
     if successes <= 0.0 {
@@ -62,7 +65,7 @@ pub(super) const BINOMIAL_TEST_P: FunctionDoc = FunctionDoc {
     ],
     returns: "double",
     what: "One-sided p-value of the sign test: P(X >= successes) for X ~ Binomial(trials, 1/2). 1 for no successes, \
-           NULL for no trials.",
+           NULL for no trials and for over 1e12.",
     example: "select round(binomial_test_p(3, 4), 6)",
     result: "0.3125",
     source: "Arbuthnott 1710; Conover 1999, section 3.4",
@@ -91,6 +94,7 @@ mod tests {
         assert_eq!(binomial_test_p(-1.0, 3.0), Some(1.0));
         assert_eq!(binomial_test_p(4.0, 3.0), Some(0.0));
         assert_eq!(binomial_test_p(0.0, 0.0), None);
+        assert_eq!(binomial_test_p(3e18, 4e18), None);
     }
 
     #[test]
