@@ -7,7 +7,7 @@ export SAGO_COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 # Official data set files, for `make test-data`; the tests pass without them.
 DATA   ?=
 
-.PHONY: demo install test test-data test-readers test-full-disk test-report bench docs dictionary check setup models help
+.PHONY: demo install test test-data test-readers test-full-disk test-report test-guide guide bench docs dictionary check setup models help
 
 help:
 	@echo "make demo            run the whole job on a small real model (minutes on two cores)"
@@ -19,6 +19,8 @@ help:
 	@echo "make check           format, clippy and documentation, as CI runs them"
 	@echo "make test-data DATA=DIR    test the loaders on the official data set files"
 	@echo "make test-readers    open a run in pandas, Polars and DuckDB (installs them in $(VENV))"
+	@echo "make test-guide      run the code of README.md and docs/ and compare its outputs (installs pandas and others in $(VENV))"
+	@echo "make guide           the same, and write the outputs anew"
 	@echo "make test-report     open report pages in headless Chromium (needs chromium, npm; installs Playwright in $(VENV))"
 	@echo "make test-full-disk  fill a small file system (needs root)"
 
@@ -63,6 +65,13 @@ test-report: models
 	@work=$$(mktemp -d) && sago="$${CARGO_TARGET_DIR:-target}/debug/sago" && "$$sago" run --preset quick --out "$$work/run" >/dev/null && \
 	$(VENV)/bin/python tests/report/check.py "$$sago" "$$work/run" "$$work/pages" && rm -rf "$$work" || \
 	{ echo "report: pages and screenshots are in $$work/pages" >&2; exit 1; }
+
+# `make guide` writes what `make test-guide` compares.
+test-guide guide: models
+	@test -x $(VENV)/bin/python || python3 -m venv $(VENV)
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/readers/requirements.txt -r docs/requirements.txt
+	@$(CARGO) build --locked
+	@$(VENV)/bin/python scripts/guide.py "$${CARGO_TARGET_DIR:-target}/debug/sago" $(if $(filter guide,$@),--write)
 
 bench: models
 	@scripts/bench.sh
