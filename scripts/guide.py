@@ -23,7 +23,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SKIPPED = {"the network", "the sources", "a model file", "R"}
+SKIPPED = {"the network", "the sources", "minutes", "a model file", "R"}
 CAN = {"sago release": ["sago", "help", "release"], "sago report": ["sago", "help", "report"]}
 FIRST = "docs/first-run.md"
 GENERATED = "Made by `make dictionary`"
@@ -135,7 +135,7 @@ class Page:
             found = self.command(words[language], start, self.lines[out + 1:last] if shown else None)
             if shown:
                 self.lines[out + 1:last] = found
-        elif language not in ("text", "toml", "rust", "bibtex", "r"):
+        elif language not in ("", "text", "toml"):
             self.fault(start, [f"no one knows what to do with a block of `{language}`"])
 
 
@@ -172,7 +172,7 @@ def main(sago, *rest):
         tools = pathlib.Path(work, "bin")
         tools.mkdir()
         (tools / "sago").symlink_to(pathlib.Path(sago).resolve())
-        env = os.environ | {"PATH": f"{tools}:{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}", "NO_COLOR": "1"}
+        env = os.environ | {"PATH": f"{tools}:{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}", "NO_COLOR": "1", "SOURCES": str(ROOT)}
         for name in pages:
             text = (ROOT / name).read_text()
             if GENERATED in text or chosen and name not in [FIRST, *chosen]:
