@@ -9,7 +9,7 @@ A page has a folder of its own with a copy of runs/first, the run that docs/firs
 A `text` block right after one of the last three is its output. A comment above a block says what else it is:
   <!-- file: NAME -->  write it to NAME     <!-- needs WHAT -->  leave it out; SKIPPED says why, CAN what is tried first
 In outputs [..] stands for anything in a line, a line ... for any lines, and numbers may differ by a thousandth (processors round differently).
-A command must succeed, unless the output that the page shows is an error. Exit code 1 where anything differs.
+A command must succeed, unless the page shows an error or FAILED as its output. Exit code 1 where anything differs.
 """
 import json
 import math
@@ -36,7 +36,8 @@ def same_line(wanted, found):
     if "[..]" in wanted:
         return re.fullmatch(".*".join(map(re.escape, wanted.split("[..]"))), found) is not None
     numbers = list(zip(NUMBER.findall(wanted), NUMBER.findall(found)))
-    words = [" ".join(NUMBER.sub("#", line).split()) for line in (wanted, found)]
+    # Columns are as wide as their numbers.
+    words = [" ".join(re.sub("─+", "─", NUMBER.sub("#", line)).split()) for line in (wanted, found)]
     return wanted == found or words[0] == words[1] and all(math.isclose(float(a), float(b), rel_tol=1e-3, abs_tol=1e-9) for a, b in numbers)
 
 
@@ -66,7 +67,7 @@ class Page:
         done = subprocess.run(words, cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, timeout=180)
         found = lines_of(done.stdout)
-        if done.returncode != 0 and not any("error" in line for line in wanted or []):
+        if done.returncode != 0 and not re.search("error|FAILED", "\n".join(wanted or [])):
             self.fault(at, [f"exit code {done.returncode}", *found])
         elif wanted is not None and not same(wanted, found):
             if not self.write:
