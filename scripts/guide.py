@@ -24,7 +24,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SKIPPED = {"the network", "the sources", "minutes", "a model file", "R"}
-CAN = {"sago release": ["sago", "help", "release"], "sago report": ["sago", "help", "report"]}
+CAN = {"sago release": ["sago", "help", "release"]}
 FIRST = "docs/first-run.md"
 GENERATED = "Made by `make dictionary`"
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e-?\d+)?(?![\w.])")
