@@ -16,7 +16,7 @@
 //! | [`query`] | a run directory | derived tables, the Stability Generalization Score, SQL |
 //! | [`report`] | analysed run directories | one page with charts, tables and texts |
 //!
-//! [`error`], [`hash`] and [`draw`] (seeded draws) serve all of them; [`cli`] is the command line over the library.
+//! [`error`], [`hash`], [`draw`] (seeded draws) and `text_file` serve all of them; [`cli`] is the command line over the library.
 
 #![warn(missing_docs)]
 
@@ -34,6 +34,7 @@ pub mod query;
 pub mod report;
 pub mod run;
 pub mod store;
+mod text_file;
 pub mod variants;
 
 pub use error::{Error, Result};

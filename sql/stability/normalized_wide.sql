@@ -4,7 +4,8 @@
 -- reads    deltas, reference_scales, reference_set, scales, variants
 -- formula  delta / divisor; min_max: sign(delta) max(0, |delta| - origin) /
 --          divisor; rank: sign(delta) min(1, k / (n - 1)), k the number of
---          smaller |delta| among the n of the reference set's V at repeat 0
+--          smaller |delta|, to 10 decimals, among the n of the reference set's
+--          V at repeat 0
 -- source   method, sections 5 and 7
 --
 -- A table, where normalized is a view on it: six times the rows would be

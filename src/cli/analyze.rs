@@ -28,9 +28,6 @@ pub struct Analyze {
     /// Only these tables, and what they need where that is not there yet; separated by commas
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
-    /// Threads, and parts that a query is cut into; by default as many as the machine has
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
     /// Only the SGS table, not what was written
     #[arg(long, short)]
     quiet: bool,
@@ -42,11 +39,7 @@ impl Analyze {
     pub fn carry_out(self) -> Result<Done> {
         check_parts(&self.run)?;
         note_if_incomplete(&self.run);
-        let mut analysis = self.models.analysis()?;
-        analysis = analysis.with_only(self.only.clone()).with_memory_limit(self.limits.memory_limit);
-        if let Some(threads) = self.threads {
-            analysis = analysis.with_threads(threads.into());
-        }
+        let analysis = self.models.analysis()?.with_only(self.only.clone()).with_resources(self.limits.resources());
         let progress = Tables::new(self.quiet);
         analysis.run_with(&self.run, |step| progress.tell(step))?;
         drop(progress);

@@ -61,8 +61,15 @@ impl Compare {
             if shared.one_side > 0 {
                 say(&format!("{} left out: only one side has them", shared.one_side));
             }
+            let rows = comparison.rows()?;
+            if rows.iter().all(|batch| batch.num_rows() == 0) {
+                return Err(Error::input("the two sides share no axis: there is nothing to compare")
+                    .found(format!("{} of {} and {} of {}", a.model, a.run.display(), b.model, b.run.display()))
+                    .fix("see what each was measured on: sago sql RUN -c \"select * from coverage\"")
+                    .into());
+            }
             let mut table = Vec::new();
-            query::print(&comparison.rows()?, self.format, &mut table)?;
+            query::print(&rows, self.format, &mut table)?;
             print(&String::from_utf8_lossy(&table))?;
             for condition in &self.fail_if {
                 if comparison.gate(condition)? {

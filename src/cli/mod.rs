@@ -20,7 +20,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::query::MemoryLimit;
+use crate::query::{MemoryLimit, Resources};
 use crate::store::begun::Begun;
 use crate::{Error, Result, query};
 
@@ -60,6 +60,15 @@ pub(super) struct Limits {
     /// Most memory for sorts, joins and groups, as 2GiB; what is more goes to temporary files [default: no limit]
     #[arg(long, value_name = "SIZE")]
     memory_limit: Option<MemoryLimit>,
+    /// Threads, and parts that a query is cut into, 128 at most [default: as many as the machine has]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=128))]
+    threads: Option<u16>,
+}
+
+impl Limits {
+    fn resources(&self) -> Resources {
+        Resources { threads: self.threads.map(usize::from), memory: self.memory_limit }
+    }
 }
 
 #[derive(Debug, Subcommand)]

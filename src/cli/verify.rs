@@ -21,9 +21,6 @@ pub struct Verify {
     run: PathBuf,
     #[command(flatten)]
     models: OwnModels,
-    /// Threads, and parts that a query is cut into; by default as many as the machine has
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
     #[command(flatten)]
     limits: Limits,
 }
@@ -31,10 +28,7 @@ pub struct Verify {
 impl Verify {
     pub fn carry_out(self) -> Result<Done> {
         note_if_incomplete(&self.run);
-        let mut analysis = self.models.analysis()?.with_memory_limit(self.limits.memory_limit);
-        if let Some(threads) = self.threads {
-            analysis = analysis.with_threads(threads.into());
-        }
+        let analysis = self.models.analysis()?.with_resources(self.limits.resources());
         let mut unprinted = None;
         let holds = query::verify(&analysis, &self.run, |check| {
             unprinted = unprinted.take().or(print(&format!("{check}\n")).err());

@@ -6,8 +6,11 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use arrow::array::AsArray;
+use arrow::datatypes::Float64Type;
+
 use super::columns::{Cells, Columns, Spot};
-use super::gathered::{Delta, Gathered, Key};
+use super::gathered::{Axis, Delta, Gathered, Key};
 use super::wording::Wording;
 use super::{Import, ReadFile, Source, files};
 use crate::datasets::table::{self, Format, Wanted, name};
@@ -36,19 +39,19 @@ pub(super) fn read(import: &Import) -> Result<Gathered> {
 }
 
 /// The axes that the analysis knows: the rows of its table `axes`.
-pub(super) fn known_axes() -> Result<Vec<String>> {
+pub(super) fn known_axes() -> Result<Vec<Axis>> {
     let axes = built_in().into_iter().find(|source| source.name == "axes");
     let sql = axes.map(|source| source.sql).ok_or_else(|| Error::table("axes")("it is not built in"))?;
-    let batches = Session::new(Some(1))?.query(&format!("select axis from (\n{sql}\n) order by position"))?;
-    let mut names = Vec::new();
+    let batches =
+        Session::new(Some(1))?.query(&format!("select axis, r_fixed * bound from (\n{sql}\n) order by position"))?;
+    let mut axes = Vec::new();
     for batch in &batches {
-        let texts = batch.columns().first().and_then(|column| {
-            use arrow::array::AsArray;
-            column.as_string_opt::<i32>()
-        });
-        names.extend(texts.into_iter().flatten().flatten().map(str::to_string));
+        let [names, most] = batch.columns() else { continue };
+        let names = names.as_string_opt::<i32>().into_iter().flatten().flatten();
+        let most = most.as_primitive_opt::<Float64Type>().into_iter().flatten();
+        axes.extend(names.zip(most).map(|(name, most)| Axis { name: name.to_string(), most }));
     }
-    Ok(names)
+    Ok(axes)
 }
 
 /// The wordings that a file's texts name; a million rows name a few dozen.
@@ -125,7 +128,7 @@ fn take(cells: &Cells, said: &Said, parsed: &mut Parsed, gathered: &mut Gathered
     let axis = cells.required("axis")?;
     let axis = gathered
         .axis(&axis)
-        .ok_or_else(|| cells.wrong("axis", "names no axis that is known").expected(gathered.axes.join(", ")))?;
+        .ok_or_else(|| cells.wrong("axis", "names no axis that is known").expected(gathered.axis_names().join(", ")))?;
     let repeat = match cells.number("repeat")? {
         None => 0,
         Some(x) if x.fract() == 0.0 && (0.0..1e9).contains(&x) => x as i32,

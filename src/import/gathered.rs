@@ -25,8 +25,19 @@ pub(super) struct Key {
     pub(super) axis: u16,
 }
 
+/// What is measured.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Axis {
+    pub(super) name: String,
+    /// Greatest size of a delta; None where there is none.
+    pub(super) most: Option<f64>,
+}
+
 /// In place of an axis: keys of files with a column an axis.
 pub(super) const WHOLE_ROW: u16 = u16::MAX;
+
+/// Figures of files are rounded; a relative difference up to this is none.
+const ROUNDING: f64 = 1e-4;
 
 /// One delta.
 #[derive(Debug, Clone, Copy)]
@@ -45,8 +56,7 @@ pub(super) struct Gathered {
     pub(super) datasets: Names,
     pub(super) prompts: Names,
     pub(super) wordings: Wordings,
-    /// Names of the axes.
-    pub(super) axes: Vec<String>,
+    pub(super) axes: Vec<Axis>,
     pub(super) deltas: Vec<Delta>,
     pub(super) files: Vec<ReadFile>,
     pub(super) notes: Vec<String>,
@@ -57,8 +67,8 @@ pub(super) struct Gathered {
 }
 
 impl Gathered {
-    /// Nothing yet, on the axes of these names.
-    pub(super) fn new(axes: Vec<String>) -> Gathered {
+    /// Nothing yet, on these axes.
+    pub(super) fn new(axes: Vec<Axis>) -> Gathered {
         Gathered { axes, ..Gathered::default() }
     }
 
@@ -70,7 +80,12 @@ impl Gathered {
 
     /// Number of an axis.
     pub(super) fn axis(&self, name: &str) -> Option<u16> {
-        self.axes.iter().position(|axis| axis == name).and_then(|at| u16::try_from(at).ok())
+        self.axes.iter().position(|axis| axis.name == name).and_then(|at| u16::try_from(at).ok())
+    }
+
+    /// Names of the axes.
+    pub(super) fn axis_names(&self) -> Vec<&str> {
+        self.axes.iter().map(|axis| axis.name.as_str()).collect()
     }
 
     /// Notes that the row at `spot` holds `key`.
@@ -98,7 +113,7 @@ impl Gathered {
         let prompt = self.prompts.get(key.prompt);
         let mut text = format!("model {model}, data set {dataset}, prompt {prompt}, wording {wording}");
         if let Some(axis) = self.axes.get(usize::from(key.axis)) {
-            text.push_str(&format!(", axis {axis}"));
+            text.push_str(&format!(", axis {}", axis.name));
         }
         if key.repeat > 0 {
             text.push_str(&format!(", repeat {}", key.repeat));
@@ -134,6 +149,7 @@ impl Gathered {
         if lost > 0 {
             self.notes.push(format!("{lost} figures have no baseline figure to be compared with; they are left out"));
         }
+        self.remark();
         Ok(())
     }
 
@@ -169,7 +185,6 @@ impl Gathered {
 
     fn no_baseline(&self, key: Key, baseline: Option<Key>) -> Error {
         let wanted = baseline.and_then(|b| self.wordings.get(b.wording)).map_or("baseline", |w| w.id.as_str());
-        let spot = [key.axis, WHOLE_ROW].iter().find_map(|&axis| self.seen.get(&Key { axis, ..key }).copied());
         let error = Error::input(format!(
             "there is no baseline row for model {}, data set {}, prompt {}",
             self.models.get(key.model),
@@ -179,9 +194,48 @@ impl Gathered {
         .found(self.described(key))
         .expected(format!("a row of the wording {wanted} as well"))
         .fix("add the row, or say --add-baselines where its delta is 0 and the file leaves it out for that");
-        match spot.and_then(|spot| Some((spot, self.paths.get(spot.file as usize)?))) {
+        match self.place(key) {
             Some((spot, path)) => spot.mark(path, error).into(),
             None => error.into(),
+        }
+    }
+
+    /// The row that holds a key, and its file.
+    fn place(&self, key: Key) -> Option<(Spot, &Path)> {
+        let spot = [key.axis, WHOLE_ROW].iter().find_map(|&axis| self.seen.get(&Key { axis, ..key }).copied())?;
+        Some((spot, self.paths.get(spot.file as usize)?))
+    }
+
+    /// Notes figures that are taken as they are and can't be right.
+    fn remark(&mut self) {
+        let of_key: HashMap<Key, f64> = self.deltas.iter().filter_map(|d| Some((d.key, d.value?))).collect();
+        let (mut baselines, mut outside, mut others) = (Vec::new(), Vec::new(), Vec::new());
+        for delta in &self.deltas {
+            let (key, Some(x)) = (delta.key, delta.delta) else { continue };
+            if key.repeat == 0 && x != 0.0 && self.wordings.get(key.wording).is_some_and(|w| w.is_baseline) {
+                baselines.push((key, x));
+            }
+            let most = self.axes.get(usize::from(key.axis)).and_then(|axis| axis.most);
+            if most.is_some_and(|most| x.abs() > most * (1.0 + ROUNDING)) {
+                outside.push((key, x));
+            }
+            let baseline = self.baseline_key(key).and_then(|key| of_key.get(&key));
+            if let Some((value, baseline)) = delta.value.zip(baseline)
+                && (value - baseline - x).abs() > ROUNDING * (1.0 + value.abs() + baseline.abs())
+            {
+                others.push((key, x));
+            }
+        }
+        for (found, what) in [
+            (baselines, "deltas of baselines are not 0: they are measured against themselves, so baseline_check fails"),
+            (outside, "deltas are larger than their axis can give; are they percentages?"),
+            (others, "deltas are not their value less the baseline's"),
+        ] {
+            let Some(&(key, x)) = found.first() else { continue };
+            let place =
+                self.place(key).map_or_else(String::new, |(spot, path)| format!(" at {}, {spot}", path.display()));
+            let (n, first) = (found.len(), self.described(key));
+            self.notes.push(format!("{n} {what}; first {x}{place} ({first})"));
         }
     }
 

@@ -94,7 +94,10 @@ fn write_table(path: &Path, gathered: &Gathered, models: &[String], datasets: &[
                 texts(rows.iter().map(|row| gathered.prompts.get(row.key.prompt))),
                 texts(rows.iter().map(|row| gathered.wordings.get(row.key.wording).map_or("", |w| w.id.as_str()))),
                 Arc::new(repeats.finish()) as ArrayRef,
-                texts(rows.iter().map(|row| gathered.axes.get(usize::from(row.key.axis)).map_or("", String::as_str))),
+                texts(
+                    rows.iter()
+                        .map(|row| gathered.axes.get(usize::from(row.key.axis)).map_or("", |axis| axis.name.as_str())),
+                ),
                 figures(&|row| row.value),
                 figures(&|row| row.delta),
             ];

@@ -169,7 +169,7 @@ struct ReadFile {
 
 /// The files that a source stands for: itself, or those in its folder that `fits` accepts, sorted.
 fn files(path: &Path, wanted: &str, fits: &dyn Fn(&str) -> bool) -> Result<Vec<PathBuf>> {
-    if !path.is_dir() {
+    if !path.metadata().map_err(Error::io("open", path))?.is_dir() {
         return Ok(vec![path.to_path_buf()]);
     }
     let mut all = crate::store::files::files_below(path)?;

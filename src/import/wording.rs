@@ -98,6 +98,7 @@ impl Wording {
         }
         match (Subtype::parse(subtype), strength) {
             (Ok(known), Some(strength)) => Ok(Wording::of_grid(known, place, &level(known, strength)?)),
+            (Ok(known), None) => Err(format!("a strength of {}, in a column strength", known.as_str())),
             _ => {
                 let ending = strength.map_or_else(String::new, |s| format!("/{s}"));
                 Ok(Wording::own(format!("{OWN}/{subtype}/{}{ending}", place.as_str()), subtype, place, strength))

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::said::{Said, line_of};
 use crate::datasets::ListForm;
-use crate::{Error, Result};
+use crate::{Error, Result, text_file};
 
 /// A list that knows where it and each of its values stand.
 pub type List<T> = Said<Vec<Said<T>>>;
@@ -167,7 +167,7 @@ pub struct Dataset {
 /// # Errors
 /// The file can't be read, is not TOML, or has an unknown key or a wrong type: the message names key and line.
 pub fn read(path: &Path) -> Result<Config> {
-    let text = std::fs::read_to_string(path).map_err(Error::io("read", path))?;
+    let text = text_file::read(path)?;
     let mut config = parse(&text, path)?;
     let folder = path.parent().unwrap_or(Path::new(""));
     // Paths in a study file are relative to it, so that a study can be moved as a folder.

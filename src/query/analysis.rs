@@ -8,10 +8,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use datafusion::datasource::TableProvider;
-use datafusion::prelude::SessionContext;
+use datafusion::prelude::{DataFrame, SessionContext};
 use parquet::file::metadata::KeyValue;
 
 use super::contract::Kind;
+use super::derived_sums::DerivedSums;
 use super::freshness::Origins;
 use super::graph::{Graph, Model};
 use super::inputs::{self, Given};
@@ -19,6 +20,7 @@ use super::memory::MemoryLimit;
 use super::models::{Source, built_in};
 use super::promises::{self, Violation};
 use super::session::{Resources, Session, plan};
+use super::volatile::changing_function;
 use super::{files, materialize, own_models, raw};
 use crate::store::manifest::GIVEN;
 use crate::{Error, Result};
@@ -134,6 +136,13 @@ impl Analysis {
         self
     }
 
+    /// Sets both.
+    #[must_use]
+    pub fn with_resources(mut self, resources: Resources) -> Self {
+        self.resources = resources;
+        self
+    }
+
     /// What its sessions may use.
     pub(super) fn resources(&self) -> Resources {
         self.resources
@@ -188,6 +197,7 @@ impl Analysis {
         let (graph, origins) = self.graph_with_origins(run)?;
         let needed = graph.needed(&self.only)?;
         inputs::check(&session, run, &given(run)?, &graph)?;
+        let sums = DerivedSums::begin(run)?;
         let mut written = Vec::new();
         for model in graph.models().iter().filter(|model| needed.contains(model.name.as_str())) {
             let is_asked = self.only.is_empty() || self.only.contains(&model.name);
@@ -196,16 +206,22 @@ impl Analysis {
             }
             if model.contract.kind == Kind::View {
                 register_view(&session, model)?;
-                continue;
+            } else {
+                tell(Step::Begin(&model.name));
+                let made = make(&session, model, &origins, &derived(run, model))?;
+                tell(Step::End(&made));
+                written.push(made);
             }
-            tell(Step::Begin(&model.name));
-            let made = make(&session, model, &origins, &derived(run, model))?;
-            tell(Step::End(&made));
-            written.push(made);
+            if model.file.is_some()
+                && let Some(what) = promises::misfit(&session, &model.name, &model.contract)?
+            {
+                return Err(model.wrong_contract(&what));
+            }
         }
         if let Some(own) = &self.own {
             own_models::keep(run, own)?;
         }
+        sums.finish(&graph, &written)?;
         Ok(written)
     }
 
@@ -338,7 +354,7 @@ fn make(session: &Session, model: &Model, origins: &Origins, path: &Path) -> Res
     let (ctx, copy, target) = (session.context().clone(), model.clone(), path.to_path_buf());
     let metadata = origins.metadata(&model.name);
     let rows = session
-        .wait(async move { materialize::write(plan(&ctx, &copy.sql).await?, &copy, metadata, &target).await })
+        .wait(async move { materialize::write(planned(&ctx, &copy).await?, &copy, metadata, &target).await })
         .flatten()
         .map_err(|e| of_model(model, session.blame(e)))?;
     session.register_file(&model.name, path)?;
@@ -353,7 +369,7 @@ async fn made(
     file: PathBuf,
 ) -> Result<Arc<dyn TableProvider>> {
     let made = async {
-        let rows = plan(&ctx, &model.sql).await?;
+        let rows = planned(&ctx, &model).await?;
         if model.contract.kind == Kind::View {
             return Ok(rows.into_view());
         }
@@ -363,13 +379,32 @@ async fn made(
     made.await.map_err(|error| of_model(&model, error))
 }
 
+/// Plans a model; its key must be there. Of a user's, functions that give something else each time are refused: what is derived could never be
+/// computed again.
+async fn planned(ctx: &SessionContext, model: &Model) -> Result<DataFrame> {
+    let frame = plan(ctx, &model.sql).await?;
+    let columns: Vec<&str> = frame.schema().fields().iter().map(|field| field.name().as_str()).collect();
+    if let Some(absent) = model.contract.unique.iter().find(|name| !columns.contains(&name.as_str())) {
+        let what = format!("unique names {absent}, which is none of its columns ({})", columns.join(", "));
+        return Err(model.wrong_contract(&what));
+    }
+    match model.file.as_ref().and_then(|_| changing_function(frame.logical_plan())) {
+        Some(function) => {
+            Err(Error::Query(format!("{function}() gives something else each time; a model may not use it")))
+        }
+        None => Ok(frame),
+    }
+}
+
 /// Where a model's rows are written.
 pub(super) fn derived(run: &Path, model: &Model) -> PathBuf {
     run.join(DERIVED).join(format!("{}.parquet", model.name))
 }
 
 pub(super) fn register_view(session: &Session, model: &Model) -> Result<()> {
-    session.view(&model.name, &model.sql).map_err(|e| of_model(model, e))
+    let (ctx, copy) = (session.context().clone(), model.clone());
+    let view = session.wait(async move { planned(&ctx, &copy).await }).flatten().map_err(|e| of_model(model, e))?;
+    session.register(&model.name, view.into_view())
 }
 
 /// Names the model in an error of its SQL.

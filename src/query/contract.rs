@@ -61,6 +61,22 @@ pub struct Column {
     pub references: Option<String>,
 }
 
+impl Column {
+    /// Why no value could keep what is promised; None where one can.
+    pub(super) fn impossible(&self) -> Option<String> {
+        for (key, bound) in [("min", self.min), ("max", self.max)] {
+            if let Some(bound) = bound.filter(|bound| !bound.is_finite()) {
+                return Some(format!("{key} is {bound}; it is a finite number, or left out"));
+            }
+        }
+        match (self.min, self.max, &self.one_of) {
+            (Some(min), Some(max), _) if min > max => Some(format!("min is {min}, above max, which is {max}")),
+            (_, _, Some(values)) if values.is_empty() => Some("one_of is empty; it lists what may stand there".into()),
+            _ => None,
+        }
+    }
+}
+
 impl Contract {
     /// Reads a contract; `model` is for the message.
     ///

@@ -50,6 +50,12 @@ impl Model {
             None => in_file(&self.name, None, what, None),
         }
     }
+
+    /// An error of this model's contract.
+    pub(super) fn wrong_contract(&self, what: &str) -> Error {
+        let file = self.file.as_ref().map(|file| file.with_extension("toml"));
+        in_file(&self.name, file.as_ref(), &format!("its contract: {what}"), None)
+    }
 }
 
 /// Models in the order in which they can be run.
@@ -209,15 +215,15 @@ fn read(source: &Source) -> Result<Model> {
 /// A contract speaks of its own columns and of tables that are there.
 fn check_contract(model: &Model, known: &[&str]) -> Result<()> {
     let contract = &model.contract;
-    let wrong = |what: String| {
-        let file = model.file.as_ref().map(|file| file.with_extension("toml"));
-        Err(in_file(&model.name, file.as_ref(), &format!("its contract: {what}"), None))
-    };
+    let wrong = |what: String| Err(model.wrong_contract(&what));
     let listed = |column: &String| contract.columns.is_empty() || contract.columns.contains_key(column);
     if let Some(column) = contract.unique.iter().find(|column| !listed(column)) {
         return wrong(format!("unique names {column}, which is none of its columns"));
     }
     for (column, is) in &contract.columns {
+        if let Some(what) = is.impossible() {
+            return wrong(format!("column {column}: {what}"));
+        }
         let Some(reference) = &is.references else { continue };
         match reference.split_once('.') {
             Some((table, _)) if known.contains(&table) => {}

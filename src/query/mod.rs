@@ -12,6 +12,7 @@ mod compare;
 mod contract;
 mod damage;
 mod depth;
+mod derived_sums;
 mod dictionary;
 mod fault;
 mod files;
@@ -38,6 +39,7 @@ mod statement;
 mod summary;
 mod text_files;
 mod verify;
+mod volatile;
 
 pub use analysis::{Analysis, Materialized, Step, analyze, check_contracts, is_analyzed};
 pub use catalog::{Catalog, ColumnDoc, FunctionLine, TableDoc};

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::models::Source;
 use crate::store::files::{files_below, write_atomically};
-use crate::{Error, Result};
+use crate::{Error, Result, text_file};
 
 /// Where a run keeps them.
 const KEPT: &str = "analysis/models";
@@ -39,8 +39,8 @@ impl Source {
                     .into());
             }
             let contract = file.with_extension("toml");
-            let contract = if files.contains(&contract) { text(&contract)? } else { String::new() };
-            sources.push(Source { file: Some(file.clone()), ..Source::new(name, text(file)?, contract) });
+            let contract = if files.contains(&contract) { text_file::read(&contract)? } else { String::new() };
+            sources.push(Source { file: Some(file.clone()), ..Source::new(name, text_file::read(file)?, contract) });
         }
         let lone =
             files.iter().find(|f| is_visible(f) && ends_in(f, "toml") && !files.contains(&f.with_extension("sql")));
@@ -105,14 +105,6 @@ fn name(file: &Path) -> Result<String> {
         .file(file)
         .expected("lower case letters, digits and _, as my_scores.sql")
         .into())
-}
-
-fn text(file: &Path) -> Result<String> {
-    let bytes = fs::read(file).map_err(Error::io("read", file))?;
-    String::from_utf8(bytes).map_err(|e| {
-        let line = e.as_bytes().iter().take(e.utf8_error().valid_up_to()).filter(|b| **b == b'\n').count() as u64 + 1;
-        Error::input(format!("{} is not UTF-8 text", file.display())).file(file).line(line).into()
-    })
 }
 
 #[cfg(test)]

@@ -59,10 +59,9 @@ struct Promise {
 pub(super) fn check(session: &Session, name: &str, contract: &Contract) -> Result<Vec<Violation>> {
     let columns = columns(session, name)?;
     let mut violations = check_columns(name, contract, &columns);
-    if !violations.is_empty() {
-        // The checks below would name columns that are not there.
-        return Ok(violations);
-    }
+    // The checks below may not name columns that are not there.
+    let mut contract = contract.clone();
+    contract.columns.retain(|column, _| has(&columns, column));
     let key: Vec<String> = if contract.unique.is_empty() {
         columns.iter().filter(|(_, t)| !t.is_nested()).map(|(name, _)| name.clone()).take(FEW).collect()
     } else {
@@ -74,7 +73,7 @@ pub(super) fn check(session: &Session, name: &str, contract: &Contract) -> Resul
         let promise = format!("({}) is unique", list(&contract.unique));
         violations.push(Violation { model: name.to_string(), promise, rows: groups, first });
     }
-    let (promises, joins) = promises(contract);
+    let (promises, joins) = promises(&contract);
     if promises.is_empty() {
         return Ok(violations);
     }
@@ -145,12 +144,36 @@ fn check_columns(name: &str, contract: &Contract, found: &[(String, DataType)]) 
     if contract.columns.is_empty() {
         return Vec::new();
     }
-    let is_found = |column: &str| found.iter().any(|(name, _)| name == column);
-    let missing = contract.columns.keys().filter(|c| !is_found(c)).map(|c| format!("column {c} is there"));
+    let missing = contract.columns.keys().filter(|c| !has(found, c)).map(|c| format!("column {c} is there"));
     let unknown = found.iter().map(|(name, _)| name).filter(|c| !contract.columns.contains_key(*c));
-    let unknown = unknown.map(|c| format!("column {c} has a doc line"));
+    let unknown = unknown.map(|c| format!("column {c} has a doc line in the contract"));
     let violation = |promise| Violation { model: name.to_string(), promise, rows: 1, first: Vec::new() };
     missing.chain(unknown).map(violation).collect()
+}
+
+fn has(found: &[(String, DataType)], column: &str) -> bool {
+    found.iter().any(|(name, _)| name == column)
+}
+
+/// What a contract says of columns that the tables of `session` do not have, or that are of another kind; None where
+/// its promises can be asked.
+pub(super) fn misfit(session: &Session, name: &str, contract: &Contract) -> Result<Option<String>> {
+    let found = columns(session, name)?;
+    for (column, kind) in &found {
+        let Some(is) = contract.columns.get(column) else { continue };
+        if (is.min.is_some() || is.max.is_some() || is.finite) && !kind.is_numeric() && *kind != DataType::Null {
+            return Ok(Some(format!("column {column} is {kind}; min, max and finite are promises about numbers")));
+        }
+        if is.one_of.is_some() && kind.is_nested() {
+            return Ok(Some(format!("column {column} is {kind}; one_of is a promise about single values")));
+        }
+        let Some((other, key)) = is.references.as_deref().and_then(|r| r.split_once('.')) else { continue };
+        let there = columns(session, other)?;
+        if !has(&there, key) {
+            return Ok(Some(format!("column {column} references {other}.{key}, and {other} has no column {key}")));
+        }
+    }
+    Ok(None)
 }
 
 /// Names and types of a table.
@@ -302,7 +325,10 @@ mod tests {
         let found = violations("select 1 as a, 2 as b", "[columns.a]\ndoc = \"a\"\n[columns.c]\ndoc = \"c\"");
         assert_eq!(
             found,
-            ["t: column c is there does not hold in 1 row", "t: column b has a doc line does not hold in 1 row"]
+            [
+                "t: column c is there does not hold in 1 row",
+                "t: column b has a doc line in the contract does not hold in 1 row"
+            ]
         );
     }
 

@@ -48,13 +48,15 @@ const BATCH: usize = 32_768;
 const SMALL_BATCH: usize = 8_192;
 /// Sorted files that are merged at a time: each holds some batches in memory, which can't be given back.
 const MERGED: usize = 8;
+/// Most partitions: what a join or a group keeps grows with their square.
+const MOST_PARTITIONS: usize = 128;
 /// Most users of memory that an error about its lack names.
 const NAMED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(2);
 
 /// What a session may use of the machine.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Resources {
-    /// Threads, and partitions into which a query is cut; None for as many as the machine has.
+    /// Threads, and partitions into which a query is cut, 128 at most; None for as many as the machine has.
     pub threads: Option<usize>,
     /// Memory of sorts, joins and groups; None for all there is.
     pub memory: Option<MemoryLimit>,
@@ -98,7 +100,8 @@ impl Session {
     /// When the threads can't be started.
     pub fn with(resources: Resources) -> Result<Self> {
         let Resources { threads, memory } = resources;
-        let threads = threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from)).max(1);
+        let threads =
+            threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from)).clamp(1, MOST_PARTITIONS);
         let mut config =
             SessionConfig::new().with_target_partitions(threads).with_batch_size(BATCH).with_information_schema(true);
         // The statistics of Parquet leave NaN out: a column of 1 and NaN would be taken for a constant 1.

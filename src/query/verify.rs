@@ -6,18 +6,22 @@
 
 use std::path::Path;
 
-use super::analysis::{Analysis, check_is_run, compute, derived, given};
+use super::analysis::{Analysis, DERIVED, check_is_run, compute, derived, given};
 use super::contract::Kind;
 use super::inputs;
 use super::promises::{self, first_row, named};
 use super::session::Session;
-use super::{damage, same_rows};
+use super::{damage, derived_sums, same_rows};
 use crate::error::InputError;
 use crate::store::check::check_sums;
 use crate::store::manifest::{Manifest, raw_files};
 use crate::store::schema::{TABLES, Table};
+use crate::store::sums::SUMS;
 use crate::{Error, Result};
 
+/// A run gets its manifest when it ends.
+const NO_MANIFEST: &str = "there is no manifest.json: the run did not end, or the file was removed; the command that \
+    made the run goes on with it and writes one";
 /// Why a stored table may differ without anybody's fault.
 const OTHER_ORIGIN: &str =
     "; it was written from other raw tables or models, or by another version: `sago analyze RUN` writes it anew";
@@ -72,7 +76,7 @@ fn carry_out<F: FnMut(&Check)>(analysis: &Analysis, run: &Path, checks: &mut Che
     check_is_run(run)?;
     match check_sums(run) {
         Ok(Some(parts)) => checks.add(&format!("the plan and {parts} raw files have the bytes of the manifest"), None),
-        Ok(None) => checks.add("there is no manifest to compare bytes with", None),
+        Ok(None) => checks.add("the run is complete", Some(NO_MANIFEST.to_string())),
         Err(Error::Input(fault)) => {
             let fix = fault.fix.as_ref().map_or_else(String::new, |fix| format!("; {fix}"));
             checks.add("raw files have the bytes of the manifest", Some(short(&fault) + &fix));
@@ -91,6 +95,8 @@ fn carry_out<F: FnMut(&Check)>(analysis: &Analysis, run: &Path, checks: &mut Che
         checks.add("tables have as many rows as the manifest says", counts(&session, &Manifest::read(run)?)?);
     }
 
+    let sums = format!("derived tables have the bytes of {DERIVED}/{SUMS}");
+    checks.add(&sums, derived_sums::difference(run, &graph)?);
     let aside = tempfile::tempdir().map_err(Error::io("write in", std::env::temp_dir()))?;
     let (mut stored, mut tables, mut different) = (0, 0, None);
     for model in graph.models() {

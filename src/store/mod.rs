@@ -13,3 +13,4 @@ pub mod read;
 pub mod rows;
 pub mod run_dir;
 pub mod schema;
+pub mod sums;

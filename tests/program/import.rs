@@ -33,7 +33,36 @@ fn an_import_is_a_run_that_every_command_reads() {
     let other = dir.path().join("off").to_string_lossy().into_owned();
     let made = output(&["import", "--layout", "deltas", &off.to_string_lossy(), "--out", &other]);
     assert_eq!(made.status.code(), Some(3), "{}", text(&made.stderr));
-    assert!(text(&made.stderr).contains("baseline_check"), "{}", text(&made.stderr));
+    let said = text(&made.stderr);
+    assert!(said.contains("baseline_check"), "{said}");
+    assert!(said.contains("1 deltas of baselines are not 0") && said.contains("off.csv, line 2 ("), "{said}");
+}
+
+#[test]
+fn figures_that_cannot_be_right_are_noted_and_what_is_missing_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let import = |name: &str, csv: &str| {
+        let file = dir.path().join(format!("{name}.csv"));
+        fs::write(&file, csv).unwrap();
+        let out = dir.path().join(name).to_string_lossy().into_owned();
+        let made = output(&["import", "--layout", "deltas", &file.to_string_lossy(), "--no-analysis", "--out", &out]);
+        (made.status.code(), text(&made.stderr))
+    };
+    let (code, said) = import("percent", &DELTAS.replace("-0.3", "-30"));
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("1 deltas are larger than their axis can give") && said.contains("line 3"), "{said}");
+    let valued =
+        "model,dataset,prompt_id,variant,axis,value,delta\nm,d,p,baseline,bleu,1,0\nm,d,p,own/x,bleu,0.6,-0.3\n";
+    let (_, said) = import("valued", valued);
+    assert!(said.contains("1 deltas are not their value less the baseline's; first -0.3"), "{said}");
+    let (_, said) = import("right", &valued.replace("-0.3", "-0.4"));
+    assert!(!said.contains("first"), "{said}");
+    let (code, said) =
+        import("weak", "model,dataset,prompt_id,subtype,axis,delta\nm,d,p,baseline,bleu,0\nm,d,p,spacing,bleu,1\n");
+    assert!(code == Some(2) && said.contains("strength") && said.contains("line 3"), "{said}");
+    let gone = output(&["import", "--layout", "deltas", "nowhere", "--out", &dir.path().join("x").to_string_lossy()]);
+    assert_eq!(gone.status.code(), Some(2));
+    assert!(text(&gone.stderr).contains("could not open nowhere: No such file"), "{}", text(&gone.stderr));
 }
 
 #[test]

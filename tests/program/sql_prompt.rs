@@ -187,12 +187,19 @@ fn a_file_appears_whole_or_not_at_all() {
     let file = dir.path().join("rows.csv");
     let path = file.to_string_lossy().into_owned();
     fs::write(&file, "old\n").unwrap();
-    let broken = "select 1 as a; select (100 - value)::text || 'x', 1 / (100 - value) from generate_series(1, 100)";
+    let broken = "select (100 - value)::text || 'x', 1 / (100 - value) from generate_series(1, 100)";
     assert!(refusal(&["-c", broken, "--output", &path], "").contains("ivide by zero"));
     assert_eq!(fs::read_to_string(&file).unwrap(), "old\n");
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    for format in ["csv", "json"] {
+        let two = refusal(&["-c", "select 1; select 2", "--format", format, "--output", &path], "");
+        assert!(two.contains("one statement"), "{two}");
+    }
+    let unknown = refusal(&["-c", "select 1", "--output", "rows.xlsx"], "");
+    assert!(unknown.contains(".xlsx") && unknown.contains(".parquet or .md"), "{unknown}");
+    assert!(answer(&["-c", "-- one\nselect 1 as x", "--format", "csv"]).ends_with("x\n1\n"));
     let two = refusal(&["-c", "select 1; select 2", "--format", "parquet", "--output", &path], "");
-    assert!(two.contains("a Parquet file holds the rows of one statement"), "{two}");
+    assert!(two.contains("a file of this format holds the rows of one statement"), "{two}");
     assert!(refusal(&["-c", "select 1", "--output", "/proc/nowhere/x.csv"], "").contains("/proc/nowhere"));
     assert!(refusal(&["-c", "\\format xml"], "").contains("table, csv, json, ndjson, parquet, markdown"));
 }

@@ -158,11 +158,50 @@ fn faults_name_file_line_and_column() {
     }
     let text = fault(&run, &[("m.sql", "select 1 as x"), ("m.toml", "[columns.x]\ndoc = \"x\"\nmin = \"a\"\n")]);
     assert!(text.contains("DIR/m.toml, line 3, column 7"), "{text}");
+    for (contract, parts) in [
+        ("unique = [\"y\"]", ["unique names y, which is none of its columns (axis, x)", ""]),
+        ("[columns.x]\ndoc = \"x\"\nmin = nan", ["column x: min is NaN", ""]),
+        ("[columns.x]\ndoc = \"x\"\nmin = 2\nmax = 1", ["column x: min is 2, above max", ""]),
+        ("[columns.axis]\ndoc = \"x\"\none_of = []", ["column axis: one_of is empty", ""]),
+        ("[columns.axis]\ndoc = \"x\"\nmax = 1", ["column axis is Utf8", "promises about numbers"]),
+        (
+            "[columns.axis]\ndoc = \"x\"\nreferences = \"axes.name\"",
+            ["references axes.name", "axes has no column name"],
+        ),
+    ] {
+        let text = fault(&run, &[("m.sql", "select axis, 1 as x from axes"), ("m.toml", contract)]);
+        parts.iter().for_each(|part| assert!(text.contains(part), "{part}: {text}"));
+        assert!(text.contains("DIR/m.toml"), "{text}");
+    }
+    for function in ["random()", "now()"] {
+        let text = fault(&run, &[("m.sql", &format!("select axis, {function} as x from axes"))]);
+        assert!(text.contains("gives something else each time") && text.contains("DIR/m.sql"), "{text}");
+    }
     let text = fault(&run, &[("variants.sql", "select 1 as x")]);
     assert!(text.contains("a table of the run has this name") && text.contains("DIR/variants.sql"), "{text}");
     // Nothing of it stays with the run.
     assert!(!run.path().join("analysis/models").exists());
     run.analyze();
+}
+
+#[test]
+fn a_contract_that_leaves_columns_out_hides_no_other_promise() {
+    let run = published_run();
+    let own = folder(&[("m.sql", "select axis, -1 as x from axes"), ("m.toml", "[columns.x]\ndoc = \"x\"\nmin = 0")]);
+    analysis(&own).run(run.path()).unwrap();
+    let found: Vec<String> = check_contracts(run.path()).unwrap().iter().map(ToString::to_string).collect();
+    assert!(found.iter().any(|line| line.contains("column axis has a doc line in the contract")), "{found:?}");
+    assert!(found.iter().any(|line| line.contains("x is at least 0 does not hold in 17 rows")), "{found:?}");
+}
+
+#[test]
+fn a_model_that_is_gone_leaves_no_table() {
+    let run = published_run();
+    analysis(&folder(&[("twice.sql", TWICE)])).run(run.path()).unwrap();
+    let file = run.path().join("analysis/twice.parquet");
+    assert!(file.is_file());
+    analysis(&folder(&[("tolerances.sql", "select 0.2 as epsilon, true as is_primary")])).run(run.path()).unwrap();
+    assert!(!file.exists() && run.path().join("analysis/sgs_model.parquet").is_file());
 }
 
 #[test]

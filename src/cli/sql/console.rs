@@ -125,7 +125,7 @@ impl Console {
         if script.is_empty() {
             return Err(Error::input("there is no query").fix("say it with -c or -f, or on standard input").into());
         }
-        if self.format == Format::Parquet && script.len() > 1 {
+        if self.holds_one() && script.len() > 1 {
             return Err(one_result());
         }
         for piece in script {
@@ -231,18 +231,23 @@ impl Console {
 
     /// Refuses what can't be written where it would go.
     fn before_result(&self) -> Result<()> {
-        if self.format != Format::Parquet {
-            return Ok(());
-        }
-        if self.output.is_terminal() {
+        if self.format == Format::Parquet && self.output.is_terminal() {
             return Err(Error::input("Parquet is not written to a terminal").fix("say --output FILE").into());
         }
-        if self.results > 0 { Err(one_result()) } else { Ok(()) }
+        if self.holds_one() && self.results > 0 { Err(one_result()) } else { Ok(()) }
+    }
+
+    /// Whether what is written holds the rows of one statement: a second header line or array in it is read by no one.
+    fn holds_one(&self) -> bool {
+        let in_file = matches!(self.output, Output::File { .. });
+        self.format == Format::Parquet || (in_file && matches!(self.format, Format::Csv | Format::Json))
     }
 }
 
 fn one_result() -> Error {
-    Error::input("a Parquet file holds the rows of one statement").fix("give each statement a file of its own").into()
+    Error::input("a file of this format holds the rows of one statement")
+        .fix("give each statement a file of its own")
+        .into()
 }
 
 /// An empty line between results that people read.

@@ -15,9 +15,9 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use self::console::{Console, Output};
 use super::own_models::OwnModels;
 use super::{Done, Limits, note_if_incomplete, say};
-use crate::query::{Format, Resources, Session, script};
+use crate::query::{Format, Session, script};
 use crate::store::check::check_parts;
-use crate::{Error, Result};
+use crate::{Error, Result, text_file};
 
 /// Ask SQL of runs, or of plain files
 #[derive(Debug, Args)]
@@ -36,7 +36,7 @@ pub struct Sql {
     /// Directories of runs; without any, name files in the query
     runs: Vec<PathBuf>,
     /// Statements, divided by `;`, or a command as `\d`
-    #[arg(short, long, value_name = "SQL")]
+    #[arg(short, long, value_name = "SQL", allow_hyphen_values = true)]
     command: Option<String>,
     /// A file of statements
     #[arg(short, long, value_name = "FILE", conflicts_with = "command")]
@@ -57,7 +57,7 @@ impl Sql {
     pub fn carry_out(self) -> Result<Done> {
         let text = match (&self.command, &self.file) {
             (Some(sql), _) => Some(sql.clone()),
-            (None, Some(file)) => Some(std::fs::read_to_string(file).map_err(Error::io("read", file))?),
+            (None, Some(file)) => Some(text_file::read(file)?),
             (None, None) if stdin().is_terminal() => None,
             (None, None) => {
                 let mut text = String::new();
@@ -78,14 +78,15 @@ impl Sql {
                 say(&format!("note: {damage}"));
             }
         }
+        let format = self.format()?;
         let session = if self.runs.is_empty() {
-            Session::with(Resources { memory: self.limits.memory_limit, ..Resources::default() })?
+            Session::with(self.limits.resources())?
         } else {
-            self.models.analysis()?.with_memory_limit(self.limits.memory_limit).open_all(&self.runs)?
+            self.models.analysis()?.with_resources(self.limits.resources()).open_all(&self.runs)?
         };
         note_unwritten(&session);
         let output = Output::new(self.output.as_deref())?;
-        let mut console = Console::new(session, self.format(), output);
+        let mut console = Console::new(session, format, output);
         match text {
             Some(text) => {
                 console.carry_out(&script(&text, self.file.as_deref()))?;
@@ -97,10 +98,20 @@ impl Sql {
     }
 
     /// The format that was asked for, by name or by the ending of the output.
-    fn format(&self) -> Format {
-        let ending = self.output.as_ref().and_then(|file| file.extension()).and_then(|ending| ending.to_str());
-        let of_ending = || ending.and_then(|ending| ending.to_ascii_lowercase().parse().ok());
-        self.format.or_else(of_ending).unwrap_or_default()
+    ///
+    /// # Errors
+    /// The ending is that of no format.
+    fn format(&self) -> Result<Format> {
+        let ending = self.output.as_ref().and_then(|file| file.extension());
+        let (None, Some(ending)) = (self.format, ending) else { return Ok(self.format.unwrap_or_default()) };
+        let ending = ending.to_string_lossy().to_ascii_lowercase();
+        if ending == "txt" {
+            return Ok(Format::Table);
+        }
+        ending.parse().map_err(|_| {
+            let error = Error::input("--output ends in that of no format").found(format!(".{ending}"));
+            error.expected(".txt, .csv, .json, .ndjson, .parquet or .md").fix("or name a format with --format").into()
+        })
     }
 }
 

@@ -10,8 +10,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::fields;
-use crate::error::{InputError, Result};
-use crate::{Error, hash};
+use crate::{Error, Result, hash, text_file};
 
 mod delimited;
 mod json;
@@ -149,7 +148,7 @@ pub(crate) fn scan(path: &Path, format: &Format, wanted: &Wanted, sink: &mut Sin
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(Error::io("read", path))?;
         let sha256 = hash::of_bytes(&bytes);
-        let text = utf8(path, &bytes)?;
+        let text = text_file::utf8(path, &bytes)?;
         match format {
             Format::Delimited(separator) => {
                 delimited::read(path, text, sha256, *separator, None, wanted, &mut counted)?
@@ -177,26 +176,6 @@ pub(super) fn read_embedded(path: &Path, text: &str, wanted: &Wanted) -> Result<
         Ok(())
     })?;
     Ok(Table { sha256: head.sha256, columns: head.columns, header_line: head.header_line, rows })
-}
-
-/// The text that the bytes are, without a byte order mark.
-fn utf8<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a str> {
-    if bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]) {
-        return Err(not_utf8(path).line(1).found("UTF-16").into());
-    }
-    match std::str::from_utf8(bytes) {
-        Ok(text) => Ok(text.strip_prefix('\u{feff}').unwrap_or(text)),
-        Err(e) => {
-            let (before, after) = bytes.split_at(e.valid_up_to());
-            let line = 1 + before.iter().filter(|&&b| b == b'\n').count() as u64;
-            let byte = after.first().copied().unwrap_or_default();
-            Err(not_utf8(path).line(line).found(format!("byte 0x{byte:02x}")).into())
-        }
-    }
-}
-
-fn not_utf8(path: &Path) -> InputError {
-    Error::input(format!("{} is not UTF-8 text", name(path))).file(path).fix("save it with the encoding UTF-8")
 }
 
 /// The file's name without its folders, for the sentence of a message.

@@ -12,6 +12,9 @@ use super::doc::{FunctionDoc, argument};
 use super::normal::{erfc, normal_cdf};
 use super::scalar;
 
+/// From this many degrees of freedom on the tail is the normal one: relative difference t^2 / df at most about.
+const NORMAL: f64 = 1e13;
+
 /// P(T > t) for the noncentral t with `df` degrees of freedom and noncentrality `delta`; NaN unless `df` > 0 and
 /// `delta` is finite.
 ///
@@ -25,7 +28,7 @@ pub fn noncentral_t_sf(t: f64, df: f64, delta: f64) -> f64 {
     if t.is_infinite() {
         return if t > 0.0 { 0.0 } else { 1.0 };
     }
-    if t == 0.0 || df.is_infinite() {
+    if t == 0.0 || df >= NORMAL {
         return normal_cdf(delta - t);
     }
     // df (u - (e^2u - 1) / 2) is the log density of S against its value at 1, without cancellation.
