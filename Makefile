@@ -7,19 +7,21 @@ export SAGO_COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 # Official data set files, for `make test-data`; the tests pass without them.
 DATA   ?=
 
-.PHONY: demo install test test-data test-readers test-release test-report test-full-disk bench docs dictionary check setup models help
+.PHONY: demo install test test-data test-readers test-release test-report test-guide test-full-disk guide bench docs dictionary check setup models help
 
 help:
 	@echo "make demo            run the whole job on a small real model (minutes on two cores)"
 	@echo "make install         put sago on your PATH"
 	@echo "make test            run the tests"
 	@echo "make docs            build the API documentation"
-	@echo "make dictionary      write docs/tables.md and docs/functions.md from the sources"
+	@echo "make dictionary      write docs/tables.md, functions.md and wordings.md from the sources"
 	@echo "make bench           measure speed and memory beside transformers, DuckDB and pandas (installs them in $(VENV)-bench)"
 	@echo "make check           format, clippy and documentation, as CI runs them"
 	@echo "make test-data DATA=DIR    test the loaders on the official data set files"
 	@echo "make test-readers    open a run in pandas, Polars and DuckDB (installs them in $(VENV))"
 	@echo "make test-release    open a release in mlcroissant, pandas, Polars and DuckDB (installs them in $(VENV))"
+	@echo "make test-guide      run the code of README.md and docs/ and compare its outputs (installs pandas and others in $(VENV))"
+	@echo "make guide           the same, and write the outputs anew"
 	@echo "make test-report     open report pages in headless Chromium (needs chromium, npm; installs Playwright in $(VENV))"
 	@echo "make test-full-disk  fill a small file system (needs root)"
 
@@ -70,6 +72,13 @@ test-report: models
 	@work=$$(mktemp -d) && sago="$${CARGO_TARGET_DIR:-target}/debug/sago" && "$$sago" run --preset quick --out "$$work/run" >/dev/null && \
 	$(VENV)/bin/python tests/report/check.py "$$sago" "$$work/run" "$$work/pages" && rm -rf "$$work" || \
 	{ echo "report: pages and screenshots are in $$work/pages" >&2; exit 1; }
+
+# `make guide` writes what `make test-guide` compares.
+test-guide guide: models
+	@test -x $(VENV)/bin/python || python3 -m venv $(VENV)
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/readers/requirements.txt -r docs/requirements.txt
+	@$(CARGO) build --locked
+	@$(VENV)/bin/python scripts/guide.py "$${CARGO_TARGET_DIR:-target}/debug/sago" $(if $(filter guide,$@),--write)
 
 bench: models
 	@scripts/bench.sh

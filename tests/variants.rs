@@ -446,3 +446,14 @@ fn no_text_makes_it_fail() {
         }
     }
 }
+
+#[test]
+fn the_page_of_wordings_is_what_the_program_makes() {
+    let (page, text) = sago::variants::page().unwrap();
+    let there =
+        std::fs::read_to_string(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(page)).unwrap_or_default();
+    let line = there.lines().zip(text.lines()).position(|(a, b)| a != b);
+    assert!(there == text, "{page} is not what the program makes (line {line:?}): run `make dictionary`");
+    // A row of each of the 81 wordings of the grid.
+    assert_eq!(text.lines().filter(|line| line.starts_with("| `")).count(), 81);
+}

@@ -71,6 +71,7 @@ impl Compare {
             let mut table = Vec::new();
             query::print(&rows, self.format, &mut table)?;
             print(&String::from_utf8_lossy(&table))?;
+            comparison.cautions()?.iter().for_each(|caution| say(&format!("note: {caution}")));
             for condition in &self.fail_if {
                 if comparison.gate(condition)? {
                     say(&format!("gate: {condition} comes true for {} against {}", b.model, a.model));

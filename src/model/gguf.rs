@@ -64,7 +64,10 @@ impl Gguf {
         let file = File::open(path).map_err(Error::io("open", path))?;
         let meta = file.metadata().map_err(Error::io("read", path))?;
         if meta.is_dir() {
-            return Err(Error::input("a model is one .gguf file, this is a directory").file(path).into());
+            return Err(Error::input("a model is one .gguf file, this is a folder")
+                .file(path)
+                .fix("name the .gguf file in it, or convert the folder with llama.cpp's convert_hf_to_gguf.py")
+                .into());
         }
         let (metadata, tensors) = Header::new(path, &file, meta.len()).read()?;
         Ok(Gguf { path: path.to_path_buf(), file, metadata, tensors })

@@ -18,7 +18,7 @@ use datafusion::sql::sqlparser::tokenizer::Token;
 
 use super::analysis::Analysis;
 use super::depth;
-use super::promises::{literal, quoted};
+use super::promises::{literal, quoted, texts};
 use super::session::Session;
 use crate::{Error, Result};
 
@@ -176,6 +176,25 @@ impl Comparison {
              from found
              order by scope, position",
         )
+    }
+
+    /// What the comparison can't show, a sentence each: intervals that are missing and why, figures of few prompts.
+    ///
+    /// # Errors
+    /// When a table can't be read.
+    pub fn cautions(&self) -> Result<Vec<String>> {
+        let primary = "inner join normalizations as n on n.normalization = c.normalization and n.is_primary";
+        let reasons = self.session.query(&format!(
+            "select distinct 'no interval (low, high) for some rows: ' || c.bca_reason as why
+             from model_comparisons as c {primary} where c.bca_reason is not null order by why"
+        ))?;
+        let few = self.session.query(&format!(
+            "select 'rests on ' || min(c.n_prompts) || ' to ' || max(c.n_prompts) || ' prompts, fewer than '
+                 || s.enough_prompts || ': is_equivalent and p are unsafe, and no difference is no proof of none' as why
+             from model_comparisons as c {primary} cross join settings as s
+             where c.n_prompts < s.enough_prompts group by s.enough_prompts"
+        ))?;
+        Ok([texts(&few, 0)?, texts(&reasons, 0)?].concat())
     }
 
     /// Whether a gate comes true: an SQL condition on all data sets together over the tables `sgs` (of B), `baseline`

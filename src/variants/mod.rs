@@ -10,6 +10,7 @@ mod form;
 mod grid;
 mod length;
 mod own;
+mod page;
 mod politeness;
 mod protected;
 mod punctuation;
@@ -19,6 +20,7 @@ mod validity;
 
 pub use grid::{Grid, count};
 pub use own::{Paraphrase, own, read_paraphrases, unmatched};
+pub use page::page;
 pub use subtype::{Level, Place, Subtype};
 pub use validity::{ValidityRule, apply_validity};
 

@@ -113,6 +113,75 @@ def heat_map(sago, run, page, name):
     page.click("#sgs > button")
 
 
+def figures(sago, run, page, name):
+    """Every figure's table holds what SQL says, row by row and to the digits that the page shows."""
+    model = page.input_value("#dose-model")
+    asked = {
+        "dose": (f"""select d.subtype, coalesce(d.place, '–'), d.level, d.mean_delta, d.s, d.n_prompts from dose_response as d
+            where d.model = '{model}' and d.axis = '{page.input_value("#dose-axis")}'""", (0, 1, 2, 3, 6, 7)),
+        "correlation": (f"""select axis_a, axis_b, rho, p, n from axis_correlation where level = 'model'
+            and model = '{page.input_value("#correlation-model")}'""", (0, 1, 2, 4, 5)),
+        "layers": (f"""select model, layer, sgs, n_prompts from sgs_layer where normalization = 'fixed'
+            and dataset = '{page.input_value("#layers-dataset")}'""", (0, 1, 2, 3)),
+        "sizes": (f"""select n, mean_low, mean_high, reject from sample_size_curve where model = '{page.input_value("#sizes-model")}'
+            and axis = '{page.input_value("#sizes-axis")}'""", (0, 1, 2, 4)),
+    }
+    if page.query_selector("#ranks-axis"):
+        asked["ranks"] = (f"""with r as (select model, dataset, axis, normalization, "rank", sgs, n_pairs, n_prompts from sgs_shared_dataset union all
+            select model, 'all data sets' as dataset, axis, normalization, "rank", sgs, n_pairs, n_prompts from sgs_shared)
+            select model, dataset, "rank", sgs, n_pairs, n_prompts from r where normalization = 'fixed' and axis = '{page.input_value("#ranks-axis")}'""", (0, 1, 2, 4, 5, 6))
+    if page.query_selector("#accuracy-measure option"):
+        asked["accuracy"] = (f"""select a.model, a.dataset, a.accuracy_baseline, a.accuracy_variants, s.sgs, a.n_prompts from accuracy as a
+            inner join sgs_dataset as s on s.model = a.model and s.dataset = a.dataset and s.normalization = 'fixed' and s.axis = '{page.input_value("#accuracy-axis")}'
+            where a.measure = '{page.input_value("#accuracy-measure")}' and a.accuracy_baseline is not null""", (0, 1, 2, 3, 4, 5))
+    for id, (sql, columns) in asked.items():
+        if page.locator(f"#{id} > button").is_hidden():
+            check(not sago.rows(run, sql), f"{name}: {id} has nothing to show and SQL has nothing either")
+            continue
+        page.click(f"#{id} > button")
+        cells = page.evaluate("id => [...document.querySelectorAll(`#${id}-table tbody tr`)].map((row) => [...row.children].map((cell) => cell.textContent))", id)
+        there = sorted([row[i] for i in columns] for row in cells)
+        wanted = sorted(list(row.values()) for row in sago.rows(run, sql))
+        same = len(there) == len(wanted) > 0 and all(alike(a, b) for a, b in pair_rows(there, wanted))
+        check(same, f"{name}: the table of {id} holds SQL's {len(wanted)} rows")
+        page.click(f"#{id} > button")
+
+
+def pair_rows(there, wanted):
+    names = lambda row: [value for value in row if not re.match(r"^[-–]?[\d.]", value)] + [value for value in row if re.match(r"^\d+$", value)]
+    return [(a, b) for x, y in zip(sorted(there, key=names), sorted(wanted, key=names)) for a, b in zip(x, y)]
+
+
+def alike(shown_, value):
+    try:
+        return abs(float(shown_) - float(value)) <= 6e-4 * abs(float(value)) + 6e-5
+    except ValueError:
+        return shown_ == (value or "–")
+
+
+def honest(page, name):
+    """A model without a value is not drawn as if it were the most stable; a tolerance out of sight is said."""
+    check(page.locator("#radar h3").text_content() == "not drawn, as a value is missing: model-10", f"{name}: the radar leaves out the model that lacks values, and says so")
+    check(page.locator("#radar .key li").count() == 10, f"{name}: the other ten are in its key")
+    panels = page.locator("#intervals .panel").all_text_contents()
+    check(all("tolerance" in text for text in panels) and len(panels) > 4, f"{name}: every panel shows its tolerance or says that all lie under it")
+    colour = lambda: page.evaluate("[...document.querySelectorAll('#ranks .key li')].map(li => [li.textContent, li.querySelector('line').getAttribute('stroke')]).sort()")
+    before = colour()
+    page.select_option("#ranks-axis", "ent")
+    after = {model: colour for model, colour in colour()}
+    check(len(before) == 11 and all(after.get(model, colour) == colour for model, colour in before), f"{name}: a model keeps its colour")
+    check(page.locator("#agreement tbody tr").count() > 0, f"{name}: agreement of ranks stands in a table")
+
+
+def races(page, name):
+    """Two models chosen one after the other: what is shown is of the one that the control names."""
+    for _ in range(3):
+        page.evaluate("""() => { const field = document.getElementById('prompts-model');
+          for (const value of ['7', '3']) { field.value = value; field.dispatchEvent(new Event('change')); } }""")
+        page.wait_for_timeout(600)
+        check(page.input_value("#prompts-model") == "3", f"{name}: the last choice stands")
+
+
 def worst_wording(sago, run, page, name):
     for model in sago.rows(run, "select model from models order by model limit 2"):
         for axis in ("bleu", "ent"):
@@ -215,6 +284,10 @@ def of_one_run(browser, axe, sago, run, page_file, name, work):
     viewer = Viewer(browser, page_file)
     heat_map(sago, run, viewer.page, name)
     worst_wording(sago, run, viewer.page, name)
+    figures(sago, run, viewer.page, name)
+    if name == "big":
+        honest(viewer.page, name)
+        races(viewer.page, name)
     keyboard(viewer.page, name)
     for field in viewer.page.query_selector_all("select"):
         id, values = field.get_attribute("id"), field.evaluate("field => [...field.options].map(option => option.value)")
@@ -360,8 +433,7 @@ def left_out(browser, sago, run, big, work):
     sago("report", run, big, "--without-prompts", "--out", work / "both")
     viewer = Viewer(browser, work / "both/index.html")
     check(f"({run.resolve().name})" in viewer.page.inner_text("#scores-table") and f"({big.resolve().name})" in viewer.page.inner_text("#scores-table"), "a page of two runs names each model's run")
-    viewer.page.select_option("#layers-dataset", "")
-    check(drawn(viewer.page, "layers")["empty"] == 0, "and draws them together")
+    check(drawn(viewer.page, "sgs")["empty"] == 0, "and draws them together")
     viewer.quiet("two runs")
     viewer.close()
 

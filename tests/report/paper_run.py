@@ -1,5 +1,7 @@
 """A run of the published study's size, made up: 11 models, 6 data sets, 16 prompts each, 81 wordings each.
 
+The last model is a chat API's: without log-probabilities of given tokens and without hidden states.
+
 Usage: paper_run.py DIR. Out: DIR with raw tables as `sago run` writes them, for `sago analyze` and `sago report`. The same
 every time. What it measures means nothing; sizes, types and keys are those of a real run.
 """
@@ -94,10 +96,10 @@ def main(run):
     })
     for m, model in enumerate(models):
         for dataset in DATASETS:
-            answers(run, f"model={model}/dataset={dataset}", [r for r in rows if r[0] == dataset], 0.1 + 0.04 * m)
+            answers(run, f"model={model}/dataset={dataset}", [r for r in rows if r[0] == dataset], 0.1 + 0.04 * m, m < MODELS - 1)
 
 
-def answers(run, part, rows, unrest):
+def answers(run, part, rows, unrest, is_local):
     keys = {"prompt_id": text([r[1] for r in rows]), "variant_id": text([r[2] for r in rows]), "repeat": pa.array([0] * len(rows), pa.int32())}
     responses, shares = [], []
     for row in rows:
@@ -121,9 +123,10 @@ def answers(run, part, rows, unrest):
         "logprobs": floats(logprobs), "entropies": floats(entropies), "error": text([None] * n),
         "truncated": pa.array([False] * n), "special_text": pa.array([False] * n),
     })
-    write(run / "forced" / part / "part-00000.parquet", {
-        **keys, "target_token_ids": ids, "logprobs": floats(logprobs), "entropies": floats(entropies), "jsds": floats(random.gamma(1, 0.1, (n, POSITIONS)) * moved),
-    })
+    if is_local:
+        write(run / "forced" / part / "part-00000.parquet", {
+            **keys, "target_token_ids": ids, "logprobs": floats(logprobs), "entropies": floats(entropies), "jsds": floats(random.gamma(1, 0.1, (n, POSITIONS)) * moved),
+        })
     close = 1 - shares
     signature = text(["made-up"] * n)
     write(run / "similarities" / part / "part-00000.parquet", {
@@ -139,6 +142,8 @@ def answers(run, part, rows, unrest):
         "mirrored": pa.array([bool(random.random() < shares[i]) for i in judged]), "method": text(["rule"] * k),
         "judge_model": text([None] * k), "temperature": doubles([None] * k),
     })
+    if not is_local:
+        return
     layers = np.tile(np.arange(LAYERS, dtype=np.int32), n)
     depth = (layers + 1) / LAYERS
     write(run / "drift" / part / "part-00000.parquet", {
