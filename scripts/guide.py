@@ -7,7 +7,7 @@ A page has a folder of its own with a copy of runs/first, the run that docs/firs
   console   lines after "$ " are commands; the lines after one are what it prints, where the page shows that
   sh        a script          sql      through `sago sql runs/first -f`          python   with the Python that runs this
 A `text` block right after one of the last three is its output. A comment above a block says what else it is:
-  <!-- file: NAME -->  write it to NAME     <!-- needs WHAT -->  leave it out; SKIPPED says why, CAN what is tried first
+  <!-- file: NAME -->  write it to NAME     <!-- needs WHAT -->  leave it out; SKIPPED says what is known
 In outputs [..] stands for anything in a line, a line ... for any lines, and numbers may differ by a thousandth (processors round differently).
 A command must succeed, unless the page shows an error or FAILED as its output. Exit code 1 where anything differs.
 """
@@ -24,7 +24,6 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SKIPPED = {"the network", "the sources", "minutes", "a model file", "R"}
-CAN = {"sago release": ["sago", "help", "release"]}
 FIRST = "docs/first-run.md"
 GENERATED = "Made by `make dictionary`"
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e-?\d+)?(?![\w.])")
@@ -120,9 +119,9 @@ class Page:
             path = self.folder / note[2]
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text("\n".join(body) + "\n")
-        elif note and not (note[2] in CAN and subprocess.run(CAN[note[2]], env=self.env, capture_output=True).returncode == 0):
+        elif note:
             self.skipped.append(note[2])
-            if note[2] not in SKIPPED and note[2] not in CAN:
+            if note[2] not in SKIPPED:
                 self.fault(start, [f"needs what no one knows: {note[2]}"])
         elif language == "console":
             self.lines[start + 1:end] = self.console(body, start + 1)
@@ -151,15 +150,12 @@ def links(name):
 
 
 def notebook(env, folder):
-    """Runs the cells of docs/figures.ipynb on a release of the run; gives whether it could."""
-    if subprocess.run(CAN["sago release"], env=env, capture_output=True).returncode != 0:
-        return False
+    """Runs the cells of docs/figures.ipynb on a release of the run."""
     subprocess.run(["sago", "release", "runs/first", "--out", "releases/first", "--quiet"], cwd=folder, env=env, check=True)
     cells = json.loads((ROOT / "docs/figures.ipynb").read_text())["cells"]
     code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
     code += "\nassert plt.get_fignums() == [1, 2, 3], plt.get_fignums()\n"
     subprocess.run([sys.executable, "-c", code], cwd=folder, env=env | {"MPLBACKEND": "Agg"}, check=True)
-    return True
 
 
 def main(sago, *rest):
@@ -186,8 +182,8 @@ def main(sago, *rest):
             page.run()
             ran, skipped, faults = ran + page.ran, skipped + page.skipped, faults + [name] * page.faults
             print(f"{name:24}{page.ran:4} commands{len(page.skipped):4} left out{page.faults:4} faults{time.time() - start:7.1f} s", flush=True)
-        if not chosen and not notebook(env, pathlib.Path(work, FIRST)):
-            skipped.append("sago release")
+        if not chosen:
+            notebook(env, pathlib.Path(work, FIRST))
     for fault in faults:
         print("fault:", fault)
     left_out = ", ".join(f"{skipped.count(what)} for want of {what}" for what in sorted(set(skipped)))
