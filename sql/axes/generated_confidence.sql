@@ -19,7 +19,8 @@ with tokens as (
         repeat,
         cast(unnest(logprobs) as double) as logprob
     from responses
-    where model not in (select model from forced)
+    -- Of a whole table every row would be looked at for each response.
+    where model not in (select distinct model from forced)
 ),
 
 summed as (

@@ -78,7 +78,7 @@ select
     n_prompts,
     coalesce(n_repeats, 0) as n_repeats,
     case
-        when n_prompts = 0 and model in (select model from repeats)
+        when n_prompts = 0 and model in (select distinct model from repeats)
             then 'the axis is not measured of repeats'
         when n_prompts = 0 then 'no repeats of the baselines'
         when noise_mean_square = 0.0 then 'the floor is 0'

@@ -5,6 +5,7 @@
 
 mod analyze;
 mod compare;
+mod doctor;
 mod import;
 mod measure;
 mod own_models;
@@ -12,6 +13,7 @@ mod progress;
 mod release;
 mod report;
 mod run;
+mod shell;
 mod sql;
 mod variants;
 mod verify;
@@ -95,6 +97,12 @@ enum Command {
     Sql(sql::Sql),
     /// Check that a run or a release is whole, and that its figures follow from its tables
     Verify(verify::Verify),
+    /// Show processor, memory, caches, and which models and encoders can be used
+    Doctor(doctor::Doctor),
+    /// Print the completions of a shell
+    Completions(shell::Completions),
+    /// Write the manual pages
+    Man(shell::Man),
 }
 
 impl Arguments {
@@ -114,6 +122,9 @@ impl Arguments {
             Command::Release(release) => release.carry_out(),
             Command::Sql(sql) => sql.carry_out(),
             Command::Verify(verify) => verify.carry_out(),
+            Command::Doctor(doctor) => doctor.carry_out(),
+            Command::Completions(completions) => completions.carry_out(),
+            Command::Man(man) => man.carry_out(),
         }
     }
 }

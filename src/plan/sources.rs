@@ -108,6 +108,15 @@ pub fn models(config: &Config, max_new_tokens: usize) -> Result<(Vec<ModelPlan>,
     for entry in entries {
         let path = match entry.path.value.as_str() {
             DEMO => model::cache_dir::demo_model()?,
+            url if url.contains("://") => {
+                return Err(entry
+                    .path
+                    .wrong("model.path", "models behind a URL can't be asked")
+                    .found(url)
+                    .expected("the path of a GGUF file, or demo")
+                    .fix("ask it with another program, and take its logs in with `sago import`")
+                    .into());
+            }
             path => PathBuf::from(path),
         };
         let name = match &entry.name {

@@ -7,6 +7,7 @@ mod measure;
 mod release;
 mod report;
 mod resume;
+mod shell;
 mod sql_prompt;
 mod whole_job;
 
