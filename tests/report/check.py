@@ -94,8 +94,8 @@ def shown(number):
 
 
 def heat_map(sago, run, page, name):
-    sql = """select m.model, '' as dataset, m.axis, m.sgs from sgs_model as m inner join axes as a on a.axis = m.axis and a.is_main where m.normalization = 'fixed'
-        union all select d.model, d.dataset, d.axis, d.sgs from sgs_dataset as d inner join axes as a on a.axis = d.axis and a.is_main where d.normalization = 'fixed'"""
+    sql = """select m.model, '' as dataset, m.axis, m.sgs from sgs_model as m inner join axes as a on a.axis = m.axis and (a.is_main or a.is_resampled) where m.normalization = 'fixed'
+        union all select d.model, d.dataset, d.axis, d.sgs from sgs_dataset as d inner join axes as a on a.axis = d.axis and (a.is_main or a.is_resampled) where d.normalization = 'fixed'"""
     wanted = sago.rows(run, sql)
     panels = page.evaluate("""() => [...document.querySelectorAll('#sgs .panel')].map((panel) => ({
       title: panel.querySelector('h3').textContent, texts: [...panel.querySelectorAll('svg text')].map((text) => text.textContent) }))""")
