@@ -47,7 +47,7 @@ const dose = {
             min: -0.5, max: levels.length - 0.5, splitLine: { show: false }, axisTick: { customValues: levels.map((_, i) => i) },
             axisLabel: { color: t.soft, customValues: levels.map((_, i) => i), formatter: (i) => levels[i] ?? "" },
           }),
-          yAxis: valueAxis(state.value === "s" ? "s of delta / R" : "mean delta / R", t, { nameGap: 44, min: (extent) => Math.min(0, extent.min), max: (extent) => Math.max(0, extent.max) }),
+          yAxis: valueAxis(state.value === "s" ? "s of delta / R" : "mean delta / R", t, { nameGap: 44, scale: false }),
           tooltip: {
             formatter: ({ data }) => (data.row ? `${subtype} ${data.row.place ?? ""} ${data.row.level}\nmean delta ${number(data.row.mean_delta)} ${range(data.row[`${state.method}_low`], data.row[`${state.method}_high`])}\ns ${number(data.row.s)}, ${count(data.row.n_prompts, "prompt", "prompts")}` : ""),
           },

@@ -6,7 +6,7 @@ function modelsTable(page) {
   return table({
     caption: "Models",
     head: ["model", "parameters", "layers", "weights in", "backend", "SHA-256 of the weights"],
-    rows: page.rows("models").map((row) => [row.label, row.parameters, row.layers, row.dtype, row.backend, row.weights_sha256 ? `${row.weights_sha256.slice(0, 16)}…` : null]),
+    rows: page.rows("models").map((row) => [row.label, row.parameters === null ? null : `${Math.round(row.parameters / 1e6).toLocaleString("en")} million`, row.layers, row.dtype, row.backend, row.weights_sha256 ? `${row.weights_sha256.slice(0, 16)}…` : null]),
   });
 }
 
