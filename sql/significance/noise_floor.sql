@@ -51,9 +51,11 @@ tested as (
             s.s * s.s - n.noise, 0.0, c.sign_flip_draws, c.seed
         ) as outcome,
         count(n.noise) as n_prompts,
-        max(n.n_repeats) as n_repeats
+        max(n.n_repeats) as n_repeats,
+        count(r.model) > 0 as is_repeated
     from settings as c
     cross join tested_scores as s
+    left join (select distinct model from repeats) as r on r.model = s.model
     left join noise as n
         on
             n.model = s.model
@@ -78,7 +80,7 @@ select
     n_prompts,
     coalesce(n_repeats, 0) as n_repeats,
     case
-        when n_prompts = 0 and model in (select distinct model from repeats)
+        when n_prompts = 0 and is_repeated
             then 'the axis is not measured of repeats'
         when n_prompts = 0 then 'no repeats of the baselines'
         when noise_mean_square = 0.0 then 'the floor is 0'

@@ -73,22 +73,23 @@ impl Doctor {
 
 /// Processor, memory and folders.
 fn machine() -> String {
-    let system = System::new_all();
+    let system = System::new_all().ok();
     let threads = available_parallelism().map_or(1, usize::from);
     let limit = env::var("RAYON_NUM_THREADS").map_or(String::new(), |n| format!(", RAYON_NUM_THREADS={n}"));
     let mut text = format!("sago {}", env!("CARGO_PKG_VERSION"));
     if let Some(commit) = option_env!("SAGO_COMMIT") {
         let _ = write!(text, ", commit {commit}");
     }
-    let processor = system.cpus().first().map_or("unknown", |cpu| cpu.brand().trim());
+    let processor = system.as_ref().and_then(|s| s.cpus().first()).map_or("unknown", |cpu| cpu.brand().trim());
+    let memory =
+        system.as_ref().map(|s| format!("{} of {} available", mib(s.available_memory()), mib(s.total_memory())));
     let _ = write!(
         text,
         "\n\nprocessor  {processor}, {}, {threads} threads{limit}\n\
          device     cpu; models run on no other\n\
-         memory     {} of {} available\n",
+         memory     {}\n",
         env::consts::ARCH,
-        mib(system.available_memory()),
-        mib(system.total_memory()),
+        memory.as_deref().unwrap_or("unknown"),
     );
     for (name, path) in [("temporary", env::temp_dir()), ("cache", cache_dir())] {
         let room = room(&path).map_or(String::new(), |bytes| format!(", {} free", mib(bytes)));
@@ -100,7 +101,7 @@ fn machine() -> String {
 /// Free space of the disk that holds `path`, or would.
 fn room(path: &Path) -> Option<u64> {
     let there = path.ancestors().find_map(|folder| folder.canonicalize().ok())?;
-    let disks = Disks::new_with_refreshed_list();
+    let disks = Disks::new_with_refreshed_list().ok()?;
     let of_path = disks.iter().filter(|disk| there.starts_with(disk.mount_point()));
     of_path.max_by_key(|disk| disk.mount_point().as_os_str().len()).map(|disk| disk.available_space())
 }
