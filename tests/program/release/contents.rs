@@ -105,20 +105,48 @@ fn constants_that_one_run_brought_stand_once_in_the_card() {
 }
 
 #[test]
-fn a_large_table_comes_in_parts_and_hidden_states_where_they_are_asked_for() {
+fn hidden_states_are_released_where_they_are_asked_for() {
     let dir = tempfile::tempdir().unwrap();
     let (code, said) = try_release(&[&run()], &dir.path().join("bare"), &[]);
     assert!(code == Some(0) && said.contains("left out; --activations adds them"), "{said}");
-    let cut = release(&[&run()], dir.path(), "cut", &["--activations", "--part-size", "2kB"]);
+    let with = release(&[&run()], dir.path(), "with", &["--activations"]);
+    assert_eq!(failed(&with), [""; 0]);
+    let count = "select count(*) as n, sum(layer) as layers from activations";
+    let of_release = of_file(&with, "select count(*) as n, sum(layer) as layers", "data/activations.parquet");
+    assert_eq!(of_release, rows(&run(), count));
+}
+
+/// Deltas of two axes: a hundred prompts, a hundred wordings of each.
+fn many_deltas() -> String {
+    let mut text = String::from("model,dataset,prompt_id,variant,axis,delta\n");
+    for prompt in 0..100 {
+        for axis in ["bleu", "chrf"] {
+            text.push_str(&format!("m,d,p{prompt},baseline,{axis},0\n"));
+            for wording in 0..100 {
+                let delta = f64::from((prompt * 7 + wording * 13) % 50) / 100.0;
+                text.push_str(&format!("m,d,p{prompt},own/{wording},{axis},-{delta}\n"));
+            }
+        }
+    }
+    text
+}
+
+#[test]
+fn a_large_table_comes_in_parts() {
+    let dir = tempfile::tempdir().unwrap();
+    let (file, run) = (dir.path().join("mine.csv"), dir.path().join("run"));
+    fs::write(&file, many_deltas()).unwrap();
+    let made = output(&["import", "--layout", "deltas", &file.to_string_lossy(), "--out", &run.to_string_lossy()]);
+    assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
+    let cut = release(&[&run], dir.path(), "cut", &["--part-size", "2kB"]);
     assert_eq!(failed(&cut), [""; 0]);
     assert!(cut.join("data/deltas/part-00001.parquet").is_file() && !cut.join("data/deltas.parquet").exists());
-    assert!(cut.join("data/activations").is_dir());
-    let count = "select count(*) as n from deltas";
-    let of_parts = format!("select count(*) as n from ({})", parts(&cut, "deltas"));
-    assert_eq!(text(&output(&["sql", "-c", &of_parts, "--format", "csv"]).stdout), rows(&run(), count));
+    let sums = |from: &str| format!("select count(*) as n, round(sum(delta), 9) as sum from {from}");
+    let of_parts = output(&["sql", "-c", &sums(&format!("({})", parts(&cut, "deltas"))), "--format", "csv"]);
+    assert_eq!(text(&of_parts.stdout), rows(&run, &sums("deltas")), "{}", text(&of_parts.stderr));
     let card = fs::read_to_string(cut.join("README.md")).unwrap();
-    for part in
-        ["  - \"data/deltas/*.parquet\"", "pl.read_parquet(\"data/deltas/*.parquet\")", "open_dataset(\"data/deltas\")"]
+    let whole = "data/deltas/*.parquet";
+    for part in [&format!("  - \"{whole}\""), &format!("pl.read_parquet(\"{whole}\")"), "open_dataset(\"data/deltas\")"]
     {
         assert!(card.contains(part), "{part}: {card}");
     }

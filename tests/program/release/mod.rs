@@ -24,7 +24,7 @@ static RUN: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
     let out = dir.path().join("run").to_string_lossy().into_owned();
     let alpaca = format!("alpaca={}", dir.path().join("alpaca.json").display());
     let job = ["run", "--model", "demo", "--dataset", &alpaca, "--dataset", "triviaqa", "-n", "2", "--quiet"];
-    let short = ["--max-new-tokens", "6", "--subtypes", "spacing,form", "--encoder", "none", "--activations", "0,-1"];
+    let short = ["--max-new-tokens", "6", "--subtypes", "spacing,form", "--encoder", "none", "--activations", "0,30"];
     let done = output(&[&job[..], &short[..], &["--out", &out]].concat());
     assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
     dir
