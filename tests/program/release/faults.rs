@@ -111,7 +111,7 @@ fn damage_to_the_checksums_is_a_check_that_fails_and_names_them() {
     let sums = release.join("SHA256SUMS");
     let whole = fs::read(&sums).unwrap();
     let at = String::from_utf8(whole.clone()).unwrap().find("  data/deltas.parquet").unwrap();
-    let mut with = |place: usize, byte: u8| {
+    let with = |place: usize, byte: u8| {
         let mut bytes = whole.clone();
         bytes[place] = byte;
         fs::write(&sums, bytes).unwrap();
