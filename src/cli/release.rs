@@ -1,14 +1,13 @@
 //! `sago release`.
 
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
 
 use clap::Args;
 
-use super::run::stop_on_ctrl_c;
+use super::run::on_ctrl_c;
 use super::{Done, Limits, mib, say};
-use crate::query::Analysis;
-use crate::release::{self, Options};
+use crate::query::{Analysis, Stop, size_in_bytes};
+use crate::release::{self, Options, Outcome};
 use crate::{Error, Result};
 
 /// Make a folder of complete runs that can be pushed to a data hub as it is
@@ -21,7 +20,8 @@ use crate::{Error, Result};
 
 Flat Parquet tables with their keys inside, wide delta matrices, a data card, Croissant metadata, a citation file and
 checksums. Texts of data sets that may not be passed on (Alpaca) are left out; ids and hashes are kept. Of several runs
-each table has a first column `run`. The release is checked as `sago verify` does before it gets its name.")]
+each table has a first column `run`. The release is checked as `sago verify` does before it gets its name; where a check
+fails nothing is released, and the exit code is 3.")]
 pub struct Release {
     /// Directories of complete, analysed runs
     #[arg(required = true, value_name = "RUN")]
@@ -38,12 +38,21 @@ pub struct Release {
     /// Licence of the results, as an SPDX identifier
     #[arg(long, value_name = "ID")]
     license: Option<String>,
+    /// Page at which the release will be found, for its metadata and citation
+    #[arg(long)]
+    url: Option<String>,
     /// Leave out the texts of this data set; may be given several times
     #[arg(long, value_name = "DATASET")]
     without_texts: Vec<String>,
+    /// Tables of your own models too; where texts are left out, not those made from tables that hold texts
+    #[arg(long)]
+    own_tables: bool,
     /// Hidden states too; their size is said before they are written
     #[arg(long)]
     activations: bool,
+    /// Size at which a file of a table ends and the next begins, as 512MiB [default: 512MiB]
+    #[arg(long, value_name = "SIZE", value_parser = part_size)]
+    part_size: Option<usize>,
     /// The wide matrices as CSV too
     #[arg(long)]
     csv: bool,
@@ -62,31 +71,46 @@ impl Release {
             title: self.title,
             authors: self.authors,
             license: self.license,
+            url: self.url,
             without_texts: self.without_texts,
+            own_tables: self.own_tables,
             activations: self.activations,
+            part_bytes: self.part_size,
             csv: self.csv,
         };
-        let analysis = Analysis::default().with_memory_limit(self.limits.memory_limit);
-        let quiet = self.quiet;
-        let stop =
-            stop_on_ctrl_c("stopping after the current table; nothing is left (again: at once, a hidden folder is)")?;
+        let analysis = Analysis::default().with_resources(self.limits.resources());
+        let stop = Stop::default();
+        let asked = stop.clone();
+        on_ctrl_c("stopping; nothing is left (again: at once; the next call removes what is left)", move || {
+            asked.ask()
+        })?;
         let tell = |what: &str| {
-            if stop.load(Ordering::Relaxed) {
-                return Err(Error::input("stopped; nothing was released, and nothing is left").into());
-            }
-            if !quiet {
+            if !self.quiet {
                 say(what);
             }
-            Ok(())
         };
-        let released = release::release(&analysis, &options, tell)?;
-        if !quiet {
-            let (files, size, rows) = (released.files, mib(released.bytes), released.rows);
-            say(&format!("{}: {files} files, {size}, {rows} rows", options.out.display()));
-            if options.license.is_none() {
-                say("note: the card says that no licence is stated for the results; --license ID states one");
+        match release::release(&analysis, &options, &stop, tell) {
+            Ok(Outcome::Released { files, bytes, rows }) => {
+                tell(&format!("{}: {files} files, {}, {rows} rows", options.out.display(), mib(bytes)));
+                if options.license.is_none() {
+                    tell("note: the card says that no licence is stated for the results; --license ID states one");
+                }
+                Ok(Done::All)
             }
+            Ok(Outcome::CheckFailed(faults)) => {
+                say("the runs' figures do not hold together; nothing was released");
+                faults.iter().for_each(|fault| say(fault));
+                say("`sago verify RUN` says what is wrong with a run; `sago analyze RUN` computes its tables anew");
+                Ok(Done::CheckFailed)
+            }
+            Err(Error::Interrupted) => Err(Error::input("stopped; nothing was released, and nothing is left").into()),
+            Err(other) => Err(other),
         }
-        Ok(Done::All)
     }
+}
+
+/// A size as people write it, from 1kB to 1TB.
+fn part_size(text: &str) -> Result<usize, String> {
+    let bytes = size_in_bytes(text).ok().filter(|bytes| (1e3..=1e12).contains(bytes));
+    bytes.map(|bytes| bytes as usize).ok_or_else(|| "expected a size from 1kB to 1TB, as 512MiB".to_string())
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{Done, mib, note_if_incomplete, print, say};
+use crate::release::texts_not_to_be_passed_on;
 use crate::report::{PageSize, Report, TokenizerFile};
 use crate::store::check::check_parts;
 use crate::{Error, Result};
@@ -64,6 +65,14 @@ impl ReportCommand {
             && held < all
         {
             say(&format!("note: the texts of {} of {all} prompts did not fit; --max-size allows more", all - held));
+        }
+        if written.prompts.is_some() {
+            for run in &self.runs {
+                for set in texts_not_to_be_passed_on(run)? {
+                    let advice = "keep the page to yourself, or make it with --without-prompts";
+                    say(&format!("note: the page holds texts of {}, and {}: {advice}", set.dataset, set.why));
+                }
+            }
         }
         say(&mib(written.bytes));
         print(&format!("{}\n", written.path.display()))?;

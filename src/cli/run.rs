@@ -189,12 +189,18 @@ pub(super) const KEPT: &str = "stopping after the current step; what is complete
 pub(super) fn stop_on_ctrl_c(words: &'static str) -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     let raised = Arc::clone(&stop);
+    on_ctrl_c(words, move || raised.swap(true, Ordering::Relaxed))?;
+    Ok(stop)
+}
+
+/// Has Ctrl-C and a termination signal `ask` for an end, the first time with `words`; where `ask` says that it was asked
+/// before, the process ends.
+pub(super) fn on_ctrl_c(words: &'static str, ask: impl Fn() -> bool + Send + 'static) -> Result<()> {
     ctrlc::set_handler(move || {
-        if raised.swap(true, Ordering::Relaxed) {
+        if ask() {
             std::process::exit(2);
         }
         say(&format!("\n{words}"));
     })
-    .map_err(|e| Error::io("listen for", "Ctrl-C")(std::io::Error::other(e)))?;
-    Ok(stop)
+    .map_err(|e| Error::io("listen for", "Ctrl-C")(std::io::Error::other(e)))
 }

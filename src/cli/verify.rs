@@ -31,11 +31,20 @@ pub struct Verify {
 impl Verify {
     pub fn carry_out(self) -> Result<Done> {
         let is_release = release::is_release(&self.run);
+        if !is_release && !query::is_run(&self.run) {
+            let found = if self.run.is_dir() { "a folder without plan.json or release.json" } else { "no such folder" };
+            return Err(Error::input(format!("{} is neither a run nor a release", self.run.display()))
+                .found(found)
+                .expected("the output folder of `sago run`, `sago import` or `sago release`")
+                .into());
+        }
         if is_release && self.models.is_given() {
             let error = Error::input("--sql needs a run: a release is checked by its own tables");
             return Err(error.found(self.run.display().to_string()).fix("leave --sql out").into());
         }
-        note_if_incomplete(&self.run);
+        if !is_release {
+            note_if_incomplete(&self.run);
+        }
         let analysis = self.models.analysis()?.with_resources(self.limits.resources());
         let mut unprinted = None;
         let tell = |check: &query::Check| unprinted = unprinted.take().or(print(&format!("{check}\n")).err());

@@ -332,12 +332,16 @@ impl Analysis {
 }
 
 /// Whether a folder is a run at all.
+pub(crate) fn is_run(folder: &Path) -> bool {
+    ["plan.json", "variants.parquet"].iter().any(|file| folder.join(file).is_file())
+}
+
+/// Refuses what is no run.
 ///
 /// # Errors
-/// It is not; the message says what is there.
+/// It is none; the message says what is there.
 pub(crate) fn check_is_run(run: &Path) -> Result<()> {
-    let is_run = ["plan.json", "variants.parquet"].iter().any(|file| run.join(file).is_file());
-    if !is_run {
+    if !is_run(run) {
         let found = if run.is_dir() { "a folder without plan.json" } else { "no such folder" };
         return Err(Error::input(format!("{} is not a run", run.display()))
             .found(found)

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, RecordBatch, StringArray};
-use datafusion::arrow::datatypes::{DataType, Schema};
+use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::common::TableReference;
 use datafusion::logical_expr::Documentation;
 use datafusion::prelude::SessionContext;
@@ -235,8 +235,23 @@ fn sentence(name: &str, sql: &str) -> String {
     Header::of(name, sql).sentence.trim_end_matches('.').to_string()
 }
 
+/// The type that SQL names so; text for one that tables of this program do not have.
+pub(crate) fn type_named(name: &str) -> DataType {
+    match name {
+        "double" => DataType::Float64,
+        "float" => DataType::Float32,
+        "bigint" => DataType::Int64,
+        "int" => DataType::Int32,
+        "boolean" => DataType::Boolean,
+        _ => match name.strip_prefix("list of ") {
+            Some(item) => DataType::List(Arc::new(Field::new("item", type_named(item), true))),
+            None => DataType::Utf8,
+        },
+    }
+}
+
 /// A type as SQL names it.
-fn sql_type(data_type: &DataType) -> String {
+pub(crate) fn sql_type(data_type: &DataType) -> String {
     match data_type {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => "text".to_string(),
         DataType::Float64 => "double".to_string(),
@@ -340,6 +355,14 @@ mod tests {
         assert_eq!(column("generations", "model").doc, "name of the model in the plan");
         assert_eq!(column("generations", "dataset").doc, "name of the data set in the plan");
         assert!(catalog.table("delta").unwrap_err().to_string().contains("did you mean deltas?"));
+    }
+
+    #[test]
+    fn a_type_of_the_raw_tables_is_found_by_its_name() {
+        let fields = TABLES.iter().flat_map(|table| table.schema().fields().to_vec());
+        for kind in fields.map(|field| field.data_type().clone()) {
+            assert_eq!(type_named(&sql_type(&kind)), kind);
+        }
     }
 
     #[test]

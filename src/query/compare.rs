@@ -189,8 +189,8 @@ impl Comparison {
              from model_comparisons as c {primary} where c.bca_reason is not null order by why"
         ))?;
         let few = self.session.query(&format!(
-            "select 'rests on ' || min(c.n_prompts) || ' to ' || max(c.n_prompts) || ' prompts, fewer than '
-                 || s.enough_prompts || ': is_equivalent and p are unsafe, and no difference is no proof of none' as why
+            "select 'rests on ' || case when min(c.n_prompts) < max(c.n_prompts) then min(c.n_prompts) || ' to ' else '' end
+                 || max(c.n_prompts) || ' prompts, fewer than ' || s.enough_prompts || ': is_equivalent and p are unsafe, and no difference is no proof of none' as why
              from model_comparisons as c {primary} cross join settings as s
              where c.n_prompts < s.enough_prompts group by s.enough_prompts"
         ))?;

@@ -4,15 +4,16 @@
 //! the tables; the doc lines are the data dictionary.
 
 use std::collections::BTreeMap;
+use std::ops::Not;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::models::Source;
 use super::place;
 use crate::{Error, Result};
 
 /// What a derived table promises.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Contract {
@@ -28,7 +29,7 @@ pub struct Contract {
 }
 
 /// Whether a model's rows are kept.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// Written to `analysis/NAME.parquet`.
@@ -39,25 +40,29 @@ pub enum Kind {
 }
 
 /// What one column promises.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Column {
     /// Meaning and unit.
     pub doc: String,
     /// Whether NULL is ruled out.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Not::not")]
     pub not_null: bool,
     /// Least value.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub min: Option<f64>,
     /// Greatest value.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub max: Option<f64>,
     /// Whether NaN and the infinities are ruled out; NULL is not.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Not::not")]
     pub finite: bool,
     /// The only values that may stand here.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub one_of: Option<Vec<String>>,
     /// `table.column` in which every value must be found.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub references: Option<String>,
 }
 

@@ -79,8 +79,43 @@ pub(super) const IN_ANALYSIS: &str = "run `sago analyze` on this run again";
 /// What to do about any other file.
 pub(super) const ELSEWHERE: &str = "get or write the file again";
 
+/// What to do about a damaged file, from where it lies.
+pub(super) fn advice(file: &Path) -> &'static str {
+    // A release may lie below a run, and is no part of it.
+    let holds = |folder: &&Path| ["release.json", "plan.json"].iter().any(|name| folder.join(name).is_file());
+    match file.ancestors().skip(1).find(holds) {
+        Some(release) if release.join("release.json").is_file() => ELSEWHERE,
+        _ if file.parent().is_some_and(|folder| folder.ends_with("analysis")) => IN_ANALYSIS,
+        Some(_) => IN_RUN,
+        None => ELSEWHERE,
+    }
+}
+
 /// The error of a damaged Parquet file.
 pub(super) fn damaged(file: &Path, found: impl Into<String>, fix: &str) -> Error {
     let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
     Error::input(format!("{name} is damaged: it can't be read as Parquet")).file(file).found(found).fix(fix).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn advice_is_that_of_the_folder_a_file_lies_in() {
+        let dir = tempfile::tempdir().unwrap();
+        let touch = |name: &str| {
+            let file = dir.path().join(name);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(&file, "").unwrap();
+            file
+        };
+        touch("run/plan.json");
+        touch("run/out/release.json");
+        assert_eq!(advice(&touch("run/models.parquet")), IN_RUN);
+        assert_eq!(advice(&touch("run/analysis/deltas.parquet")), IN_ANALYSIS);
+        assert_eq!(advice(&touch("run/out/data/deltas.parquet")), ELSEWHERE);
+        assert_eq!(advice(&touch("run/out/analysis/deltas.parquet")), ELSEWHERE);
+        assert_eq!(advice(&touch("mine/deltas.parquet")), ELSEWHERE);
+    }
 }

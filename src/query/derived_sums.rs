@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::analysis::{DERIVED, Materialized};
+use super::analysis::{Analysis, DERIVED, Materialized};
 use super::contract::Kind;
 use super::graph::Graph;
 use crate::store::sums::{SUMS, read, write};
@@ -52,6 +52,17 @@ impl DerivedSums {
         }
         if self.sums.is_empty() { Ok(()) } else { write(&self.folder, &self.sums) }
     }
+}
+
+/// Refuses a run whose derived tables have other bytes than an analysis wrote.
+///
+/// # Errors
+/// Which table, and what to do; the sums can't be read.
+pub(crate) fn check_derived(run: &Path) -> Result<()> {
+    let graph = Analysis::default().graph(run)?;
+    difference(run, &graph)?.map_or(Ok(()), |fault| {
+        Err(Error::input(format!("the derived tables of {} are damaged", run.display())).found(fault).into())
+    })
 }
 
 /// What is wrong with the bytes of the derived tables of `run`; None where all have those of their sums.

@@ -279,7 +279,7 @@ fn did_you_mean(close: &[String]) -> Vec<String> {
 }
 
 /// The names that are close to `name`, the closest first, at most three.
-pub(super) fn closest(name: &str, names: &BTreeSet<&str>) -> Vec<String> {
+pub(crate) fn closest(name: &str, names: &BTreeSet<&str>) -> Vec<String> {
     let lower = name.to_lowercase();
     let similarity = |other: &str| strsim::normalized_damerau_levenshtein(&lower, &other.to_lowercase());
     let mut scored: Vec<(f64, &str)> = names.iter().map(|other| (similarity(other), *other)).collect();

@@ -26,8 +26,11 @@ pub(super) struct Given {
 /// # Errors
 /// The first fault, with table, key values and files.
 pub(super) fn check(session: &Session, run: &Path, given: &[Given], graph: &Graph) -> Result<()> {
-    let faults =
-        [keys_twice(session, run, given, graph)?, rows_without_relation(session)?, baselines_missing(session)?];
+    let faults = [
+        keys_twice(session, run, given, graph)?,
+        rows_without_relation(session, None)?,
+        baselines_missing(session, None)?,
+    ];
     faults.into_iter().flatten().next().map_or(Ok(()), |fault| Err(fault.into()))
 }
 
@@ -97,9 +100,14 @@ fn holding(session: &Session, key: &[(String, String)], place: &Path) -> Result<
     Ok(found)
 }
 
-/// The first row that belongs to no prompt, or to no wording, of the run. A run without prompts (or wordings)
-/// says nothing about them.
-pub(super) fn rows_without_relation(session: &Session) -> Result<Option<InputError>> {
+/// The first row that belongs to no prompt, or to no wording, of its run. A run without prompts (or wordings)
+/// says nothing about them. `run`: the column that tells runs apart, where the tables hold several.
+pub(crate) fn rows_without_relation(session: &Session, run: Option<&str>) -> Result<Option<InputError>> {
+    let (own, same_run) = (own(run), same_run(run));
+    let only_runs_of = |alias: &str, table: &str| match run {
+        Some(run) => format!("where {alias}.{run} in (select {run} from {table})"),
+        None => String::new(),
+    };
     let is_empty = |table: &str| -> Result<bool> {
         let rows = session.query(&format!("select 1 from {} limit 1", quoted(table)))?;
         Ok(rows.iter().all(|batch| batch.num_rows() == 0))
@@ -108,22 +116,32 @@ pub(super) fn rows_without_relation(session: &Session) -> Result<Option<InputErr
         return Ok(None);
     }
     if !is_empty("prompts")? {
-        let unknown = "select v.dataset, v.prompt_id, v.variant_id
-            from prompts as p
-            right anti join variants as v on v.dataset = p.dataset and v.prompt_id = p.prompt_id
-            order by v.dataset, v.prompt_id, v.variant_id limit 1";
-        if let Some(fault) = unknown_to(session, unknown, "variants", "prompt", "prompts")? {
+        let unknown = format!(
+            "select {own_v}v.dataset, v.prompt_id, v.variant_id
+             from prompts as p
+             right anti join variants as v on {same}v.dataset = p.dataset and v.prompt_id = p.prompt_id
+             {only}
+             order by {own_v}v.dataset, v.prompt_id, v.variant_id limit 1",
+            own_v = own("v"),
+            same = same_run("v", "p"),
+            only = only_runs_of("v", "prompts"),
+        );
+        if let Some(fault) = unknown_to(session, &unknown, "variants", "prompt", "prompts")? {
             return Ok(Some(fault));
         }
     }
-    for table in TABLES.iter().filter(|table| table.partitioned) {
+    for table in TABLES.iter().filter(|table| table.partitioned && session.has(table.name)) {
         let unknown = format!(
-            "select m.model, m.dataset, m.prompt_id, m.variant_id
+            "select {own_m}m.model, m.dataset, m.prompt_id, m.variant_id
              from variants as v
-             right anti join {} as m
-                 on m.dataset = v.dataset and m.prompt_id = v.prompt_id and m.variant_id = v.variant_id
-             order by m.model, m.dataset, m.prompt_id, m.variant_id limit 1",
-            quoted(table.name)
+             right anti join {table} as m
+                 on {same}m.dataset = v.dataset and m.prompt_id = v.prompt_id and m.variant_id = v.variant_id
+             {only}
+             order by {own_m}m.model, m.dataset, m.prompt_id, m.variant_id limit 1",
+            own_m = own("m"),
+            table = quoted(table.name),
+            same = same_run("m", "v"),
+            only = only_runs_of("m", "variants"),
         );
         if let Some(fault) = unknown_to(session, &unknown, table.name, "wording", "variants")? {
             return Ok(Some(fault));
@@ -142,20 +160,34 @@ fn unknown_to(session: &Session, sql: &str, table: &str, what: &str, known: &str
 }
 
 /// The first baseline that was never asked although wordings that are measured against it were. One that was asked
-/// and failed is a row with an error: its deltas are NULL, and the rest counts.
-pub(super) fn baselines_missing(session: &Session) -> Result<Option<InputError>> {
-    let sql = "select g.model, g.dataset, g.prompt_id, v.baseline_id
-        from variants as v
-        inner join generations as g
-            on g.dataset = v.dataset and g.prompt_id = v.prompt_id and g.variant_id = v.variant_id
-        group by g.model, g.dataset, g.prompt_id, v.baseline_id
-        having not bool_or(g.variant_id = v.baseline_id and g.repeat = 0) and bool_or(not v.is_baseline)
-        order by g.model, g.dataset, g.prompt_id, v.baseline_id limit 1";
-    let first = first_row(&session.query(sql)?);
+/// and failed is a row with an error: its deltas are NULL, and the rest counts. `run` as in [`rows_without_relation`].
+pub(crate) fn baselines_missing(session: &Session, run: Option<&str>) -> Result<Option<InputError>> {
+    let sql = format!(
+        "select {key}
+         from variants as v
+         inner join generations as g
+             on {same}g.dataset = v.dataset and g.prompt_id = v.prompt_id and g.variant_id = v.variant_id
+         group by {key}
+         having not bool_or(g.variant_id = v.baseline_id and g.repeat = 0) and bool_or(not v.is_baseline)
+         order by {key} limit 1",
+        key = format!("{}g.model, g.dataset, g.prompt_id, v.baseline_id", own(run)("g")),
+        same = same_run(run)("g", "v"),
+    );
+    let first = first_row(&session.query(&sql)?);
     if first.is_empty() {
         return Ok(None);
     }
     let error = Error::input("wordings were asked, but not the baseline that they are measured against");
     let error = error.found(named(&first)).expected("a row of it in the table generations, repeat 0");
     Ok(Some(error.fix("run `sago run` again where a part is missing; add the baseline's row to tables of your own")))
+}
+
+/// The column `run` of a table, as the first of a list.
+fn own(run: Option<&str>) -> impl Fn(&str) -> String {
+    move |table| run.map_or_else(String::new, |run| format!("{table}.{run}, "))
+}
+
+/// What two rows of one run have in common, as the first of several conditions.
+fn same_run(run: Option<&str>) -> impl Fn(&str, &str) -> String {
+    move |a, b| run.map_or_else(String::new, |run| format!("{a}.{run} = {b}.{run} and "))
 }

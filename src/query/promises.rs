@@ -102,7 +102,7 @@ pub(super) fn check(session: &Session, name: &str, contract: &Contract) -> Resul
 pub type RowShown = Vec<(String, String)>;
 
 /// How many groups of rows share their values of `key`, and that key of the first; None where there are none.
-pub(crate) fn duplicates(session: &Session, table: &str, key: &[String]) -> Result<Option<(u64, RowShown)>> {
+pub(super) fn duplicates(session: &Session, table: &str, key: &[String]) -> Result<Option<(u64, RowShown)>> {
     let columns = key.iter().map(|c| quoted(c)).collect::<Vec<_>>().join(", ");
     if !may_repeat(session, table, &columns)? {
         return Ok(None);

@@ -47,6 +47,14 @@ impl Stop {
         before
     }
 
+    /// Lets the work between two queries end as well.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] where it was asked for.
+    pub fn check(&self) -> Result<()> {
+        if self.shared.asked.load(Ordering::SeqCst) { Err(Error::Interrupted) } else { Ok(()) }
+    }
+
     /// Forgets that it was asked for, before the next query.
     pub fn clear(&self) {
         self.shared.asked.store(false, Ordering::SeqCst);

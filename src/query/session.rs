@@ -222,14 +222,7 @@ impl Session {
         }
         for file in self.parquet_files() {
             if let Err(found) = damage::values(&file) {
-                let folder = file.parent().and_then(Path::file_name).and_then(std::ffi::OsStr::to_str);
-                let in_run = file.ancestors().any(|folder| folder.join("plan.json").is_file());
-                let fix = match folder {
-                    Some("analysis") => damage::IN_ANALYSIS,
-                    _ if in_run => damage::IN_RUN,
-                    _ => damage::ELSEWHERE,
-                };
-                return damage::damaged(&file, found, fix);
+                return damage::damaged(&file, found, damage::advice(&file));
             }
         }
         error

@@ -11,7 +11,8 @@ use datafusion::arrow::datatypes::{Float64Type, Int64Type};
 
 use super::dictionary::cell;
 use super::print::{align, plain_table};
-use super::promises::texts;
+use super::promises::{columns as columns_of, texts};
+use super::runs::RUN;
 use super::session::Session;
 use crate::{Error, Result};
 
@@ -108,11 +109,13 @@ fn whole_numbers(session: &Session, sql: &str) -> Result<Vec<i64>> {
 
 /// The columns: the method's own axes always, of the further ones those for chat APIs where a model has them.
 fn axes(session: &Session) -> Result<Vec<String>> {
+    // Of several runs each has its own axes where one of them brought some.
     let sql = "select axis from axes
         where is_main or axis in (
             select axis from sgs_model where axis in ('prob_generated', 'ent_generated')
         )
-        order by position";
+        group by axis
+        order by min(position), axis";
     texts(&session.query(sql)?, 0)
 }
 
@@ -125,15 +128,22 @@ fn primary_tolerance(session: &Session) -> Result<Option<f64>> {
 fn scores(session: &Session, keys: &[&str], sgs: &str, significance: &str) -> Result<Rows> {
     let columns = keys.iter().map(|key| format!("s.{key}")).collect::<Vec<_>>().join(", ");
     let on = keys.iter().map(|key| format!("and t.{key} = s.{key}")).collect::<Vec<_>>().join(" ");
+    // A constant of the method has a column `run` where a run brought its own.
+    let of_run = |table: &str, same: &str| -> Result<String> {
+        let has_run = columns_of(session, table)?.iter().any(|(name, _)| name == RUN);
+        Ok(if has_run && keys.contains(&RUN) { format!("and {same}") } else { String::new() })
+    };
     let sql = format!(
         "select {columns}, s.axis, s.sgs, coalesce(t.mark, '') as mark, s.n_prompts
          from {sgs} as s
+         inner join normalizations as w on w.normalization = s.normalization and w.is_primary {of_run_w}
          left join (
              select t.* from {significance} as t
-             inner join tolerances as e on e.epsilon = t.epsilon and e.is_primary
+             inner join tolerances as e on e.epsilon = t.epsilon and e.is_primary {of_run_e}
              where t.test = 't'
-         ) as t on t.axis = s.axis and t.normalization = s.normalization {on}
-         where s.normalization in (select normalization from normalizations where is_primary)"
+         ) as t on t.axis = s.axis and t.normalization = s.normalization {on}",
+        of_run_w = of_run("normalizations", "w.run = s.run")?,
+        of_run_e = of_run("tolerances", "e.run = t.run")?,
     );
     let batches = session.query(&sql)?;
     let left: Vec<Vec<String>> = (0..keys.len()).map(|k| texts(&batches, k)).collect::<Result<_>>()?;

@@ -101,8 +101,8 @@ fn carry_out<F: FnMut(&Check)>(analysis: &Analysis, run: &Path, checks: &mut Che
     let said = |fault: Option<InputError>| fault.map(|fault| short(&fault));
     let keys = inputs::keys_twice(&session, run, &given(run)?, &graph)?;
     checks.add("keys of raw tables are unique", said(keys));
-    checks.add("rows belong to prompts and wordings of the run", said(inputs::rows_without_relation(&session)?));
-    checks.add("every wording's baseline was asked", said(inputs::baselines_missing(&session)?));
+    checks.add("rows belong to prompts and wordings of the run", said(inputs::rows_without_relation(&session, None)?));
+    checks.add("every wording's baseline was asked", said(inputs::baselines_missing(&session, None)?));
     if run.join("manifest.json").is_file() {
         checks.add("tables have as many rows as the manifest says", counts(&session, &Manifest::read(run)?)?);
     }
@@ -202,7 +202,7 @@ fn baselines(session: &Session) -> Result<Option<String>> {
 }
 
 /// An input error in one line, without advice.
-fn short(error: &InputError) -> String {
+pub(crate) fn short(error: &InputError) -> String {
     let mut text = error.what.clone();
     if let Some(file) = &error.file {
         let file = file.display().to_string();

@@ -8,9 +8,10 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
+use super::Options;
+use super::checksums::Sums;
 use super::index::{Index, IndexedTable};
 use super::sources::Sources;
-use super::{Options, tables};
 use crate::query::TableDoc;
 use crate::store::files::write_json;
 use crate::store::run_dir::read_json;
@@ -18,6 +19,8 @@ use crate::{Result, hash};
 
 /// Name of the file in a release.
 pub(super) const FILE: &str = "croissant.json";
+/// Who made it, where its maker has not said so; the citation file has the same words.
+pub(super) const NOBODY: &str = "not stated";
 const PARQUET: &str = "application/x-parquet";
 
 /// Writes croissant.json; `docs` describe the tables of `index`.
@@ -41,22 +44,28 @@ pub(super) fn write(
             "sha256": hash::of_file(&folder.join(name))?,
         }));
     }
-    for table in index.tables.iter().filter(|table| table.files.len() > 1) {
+    let with_rows = || index.tables.iter().filter(|table| !table.files.is_empty());
+    for table in with_rows().filter(|table| table.files.len() > 1) {
         distribution.push(json!({
             "@type": "cr:FileSet",
-            "@id": parts_of(table),
-            "name": parts_of(table),
+            "@id": table.pattern(),
+            "name": table.pattern(),
             "encodingFormat": PARQUET,
-            "includes": parts_of(table),
+            "includes": table.pattern(),
         }));
     }
     let described =
         |table: &IndexedTable| docs.iter().find(|doc| doc.name == table.name).map(|doc| (table.clone(), doc));
-    let records = index.tables.iter().filter_map(described).map(|(table, doc)| record_set(&table, doc));
+    let records = with_rows().filter_map(described).map(|(table, doc)| record_set(&table, doc));
     // Of the results, then of the texts of their sources.
     let own = options.license.as_deref();
     let of_texts: BTreeSet<&str> = sources.datasets().filter_map(|(_, set)| set.licence.as_deref()).collect();
     let licences: Vec<&str> = own.into_iter().chain(of_texts.into_iter().filter(|of| Some(*of) != own)).collect();
+    let creator = |name: &str| json!({"@type": "sc:Person", "name": name});
+    let mut creators: Vec<Value> = options.authors.iter().map(|author| creator(author)).collect();
+    if creators.is_empty() {
+        creators.push(json!({"@type": "sc:Organization", "name": NOBODY}));
+    }
     let mut all = json!({
         "@context": context(),
         "@type": "sc:Dataset",
@@ -65,8 +74,9 @@ pub(super) fn write(
         "description": format!(
             "Responses of language models to the same requests worded differently, and how far their behaviour moved: \
              {} long tables and {} wide delta matrices, made with sago {}.",
-            index.tables.len(), index.matrices.len(), index.version
+            with_rows().count(), index.matrices.len(), index.version
         ),
+        "creator": creators,
         "citeAs": "See CITATION.cff, and the sources in README.md.",
         "datePublished": sources.date(),
         "version": format!("{}.0.0", index.format),
@@ -76,37 +86,32 @@ pub(super) fn write(
     if !licences.is_empty() {
         all["license"] = json!(licences);
     }
+    if let Some(url) = &options.url {
+        all["url"] = json!(url);
+    }
     write_json(&folder.join(FILE), &all)
 }
 
-/// The first file whose checksum in croissant.json is another than its own.
-pub(super) fn difference(folder: &Path) -> Result<Option<String>> {
-    if !folder.join(FILE).is_file() {
-        return Ok(Some(format!("{FILE} is missing")));
-    }
-    let all = read_json(&folder.join(FILE))?;
-    let Some(files) = all["distribution"].as_array() else { return Ok(Some(format!("{FILE} names no files"))) };
-    for file in files.iter().filter(|file| file["sha256"].is_string()) {
-        let name = file["contentUrl"].as_str().unwrap_or_default();
-        let path = folder.join(name);
-        // What is missing is told elsewhere.
-        if path.is_file() && file["sha256"].as_str() != Some(hash::of_file(&path)?.as_str()) {
-            return Ok(Some(format!("{name} has another SHA-256 than {FILE} says")));
-        }
-    }
-    Ok(None)
+/// The checksums that croissant.json has, by file; none where it can't be read.
+pub(super) fn sums(folder: &Path) -> Option<Sums> {
+    let all = read_json(&folder.join(FILE)).ok()?;
+    let of = |file: &Value| Some((file["contentUrl"].as_str()?.to_string(), file["sha256"].as_str()?.to_string()));
+    Some(all["distribution"].as_array()?.iter().filter_map(of).collect())
 }
 
-/// The files of a table in parts; its record set has the table's name already.
-fn parts_of(table: &IndexedTable) -> String {
-    format!("{}/{}/*.parquet", tables::FOLDER, table.name)
+/// The first file whose checksum in croissant.json is another than its own, which is in `there`.
+pub(super) fn difference(folder: &Path, there: &Sums) -> Option<String> {
+    let Some(sums) = sums(folder) else { return Some(format!("{FILE} is missing, damaged, or names no files")) };
+    // What is missing is told elsewhere.
+    let other = sums.iter().find(|(name, sum)| there.get(*name).is_some_and(|own| own != *sum));
+    other.map(|(name, _)| format!("{name} has another SHA-256 than {FILE} says"))
 }
 
 fn record_set(table: &IndexedTable, doc: &TableDoc) -> Value {
     let id = |column: &str| format!("{}/{column}", table.name);
     let source = match table.files.as_slice() {
         [file] => json!({"fileObject": {"@id": file}}),
-        _ => json!({"fileSet": {"@id": parts_of(table)}}),
+        _ => json!({"fileSet": {"@id": table.pattern()}}),
     };
     let field = |name: &str| {
         let column = doc.columns.iter().find(|column| column.name == name)?;
@@ -134,10 +139,10 @@ fn record_set(table: &IndexedTable, doc: &TableDoc) -> Value {
         "@id": table.name,
         "name": table.name,
         "description": doc.doc,
-        "field": tables::columns(doc).filter_map(field).collect::<Vec<_>>(),
+        "field": table.columns.iter().map(|column| column.name.as_str()).filter_map(field).collect::<Vec<_>>(),
     });
-    if !table.key.is_empty() {
-        set["key"] = table.key.iter().map(|column| json!({"@id": id(column)})).collect();
+    if !table.contract.unique.is_empty() {
+        set["key"] = table.contract.unique.iter().map(|column| json!({"@id": id(column)})).collect();
     }
     set
 }

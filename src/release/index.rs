@@ -1,14 +1,18 @@
 //! Index: what a release holds, as the program that wrote it says.
 //!
 //! In: the runs and what was written of them. Out: release.json, against which `sago verify` holds the files.
-//! It has no time and no machine in it: the same runs give the same bytes.
+//! No machine and no folder is in it, and of times only those at which the runs were complete: the same runs give the
+//! same bytes. It has the contracts of its tables: a later program has others, and they are not this release's.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use arrow::datatypes::{Field, Schema, SchemaRef};
 use serde::{Deserialize, Serialize};
 
 use super::Options;
 use super::sources::Sources;
+use super::tables::FOLDER;
+use crate::query::{Contract, type_named};
 use crate::store::run_dir::read_json;
 use crate::{Error, Result};
 
@@ -30,7 +34,7 @@ pub struct Index {
     pub runs: Vec<IndexedRun>,
     /// Data sets whose texts are not in it.
     pub texts_left_out: Vec<TextsLeftOut>,
-    /// The long tables.
+    /// The long tables, those without rows among them.
     pub tables: Vec<IndexedTable>,
     /// The wide matrices.
     pub matrices: Vec<IndexedMatrix>,
@@ -39,8 +43,9 @@ pub struct Index {
 /// A run of a release.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct IndexedRun {
-    /// What it is called in the column `run`, where there are several.
-    pub name: String,
+    /// What it is called in the column `run`; None where there is but one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// SHA-256 of its plan.
     pub run_id: String,
     /// Version of the program that made it.
@@ -54,8 +59,9 @@ pub struct IndexedRun {
 /// A data set whose texts are not in a release.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TextsLeftOut {
-    /// The run.
-    pub run: String,
+    /// The run, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
     /// The data set.
     pub dataset: String,
     /// Why, in words.
@@ -67,12 +73,24 @@ pub struct TextsLeftOut {
 pub struct IndexedTable {
     /// Name, as in a run.
     pub name: String,
-    /// The columns that make a row unique.
-    pub key: Vec<String>,
     /// Its rows.
     pub rows: u64,
-    /// Its files within the release.
+    /// Its files within the release; none where it has no rows.
     pub files: Vec<String>,
+    /// The columns, in order.
+    pub columns: Vec<IndexedColumn>,
+    /// What its rows keep to: key, bounds, relations; the meaning of its columns.
+    pub contract: Contract,
+}
+
+/// A column of a long table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IndexedColumn {
+    /// Name.
+    pub name: String,
+    /// Type, as SQL names it.
+    #[serde(rename = "type")]
+    pub kind: String,
 }
 
 /// A wide matrix of deltas: a row a prompt, a column a wording.
@@ -97,11 +115,32 @@ pub struct IndexedMatrix {
     pub values: usize,
 }
 
+impl IndexedTable {
+    /// The columns as they are read.
+    pub(super) fn schema(&self) -> SchemaRef {
+        let field = |column: &IndexedColumn| Field::new(&column.name, type_named(&column.kind), true);
+        Schema::new(self.columns.iter().map(field).collect::<Vec<_>>()).into()
+    }
+
+    /// The one path that names all its files.
+    pub(super) fn pattern(&self) -> String {
+        match self.files.as_slice() {
+            [only] => only.clone(),
+            _ => format!("{FOLDER}/{}/*.parquet", self.name),
+        }
+    }
+
+    /// Its files, with the folder that the release is in.
+    pub(super) fn paths(&self, folder: &Path) -> Vec<PathBuf> {
+        self.files.iter().map(|name| folder.join(name)).collect()
+    }
+}
+
 impl Index {
     /// The index of a release without files yet.
     pub(super) fn of(sources: &Sources, options: &Options) -> Index {
         let run = |run: &super::sources::RunSource| IndexedRun {
-            name: run.name.clone(),
+            name: sources.name_of(run),
             run_id: run.manifest.run_id.clone(),
             version: run.manifest.version.clone(),
             commit: run.manifest.commit.clone(),
@@ -116,6 +155,11 @@ impl Index {
             tables: Vec::new(),
             matrices: Vec::new(),
         }
+    }
+
+    /// Whether there is a table of this name with rows.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.tables.iter().any(|table| table.name == name && table.rows > 0)
     }
 
     /// Reads release.json.

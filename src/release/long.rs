@@ -1,16 +1,16 @@
 //! Long: the deltas of V at repeat 0, a model and an axis at a time.
 //!
 //! In: a session with deltas and variants, of a run or of a release. Out: the prompts and wordings that there are, and
-//! each delta by prompt and wording. [`matrices`](super::matrices) makes them wide, and holds wide ones against them.
+//! the deltas by prompt and wording. [`matrices`](super::matrices) makes them wide, and holds wide ones against them.
 
 use std::collections::{BTreeMap, HashMap};
 
-use arrow::array::{Array, AsArray, RecordBatch};
+use arrow::array::{Array, AsArray};
 use arrow::datatypes::Float64Type;
 
 use super::index::IndexedMatrix;
 use super::matrices::FOLDER;
-use crate::query::{RUN, Session, Statement, columns};
+use crate::query::{RUN, Session, Statement, Stop, columns};
 use crate::{Error, Result};
 
 /// The scales, each with the table and column that its deltas stand in.
@@ -19,148 +19,167 @@ pub(super) const SCALES: [(&str, &str, &str); 2] = [("raw", "deltas", "delta"), 
 pub(super) type Prompt = (String, String);
 /// A model of a run; the run is empty where there is but one.
 type Of = (String, String);
-/// Deltas by prompt and wording.
-pub(super) type Cells = HashMap<(Prompt, String), f64>;
 
 /// What the matrices of a session have as rows and columns.
-pub(super) struct Frame {
+pub(super) struct Frame<'a> {
+    session: &'a Session,
+    stop: &'a Stop,
     several: bool,
-    /// By run and model.
+    /// By run and model, sorted.
     prompts: BTreeMap<Of, Vec<Prompt>>,
     /// By run.
     variants: BTreeMap<String, Vec<String>>,
 }
 
-impl Frame {
+/// One matrix: what it is, its rows and columns, its cells.
+pub(super) struct Deltas<'a> {
+    pub(super) matrix: IndexedMatrix,
+    pub(super) prompts: &'a [Prompt],
+    pub(super) variants: &'a [String],
+    /// A column a wording, a cell a prompt; None where there is no delta.
+    pub(super) columns: Vec<Vec<Option<f64>>>,
+    /// Where a wording's column is.
+    places: HashMap<&'a str, usize>,
+}
+
+impl<'a> Frame<'a> {
     /// What the tables of `session` have.
-    pub(super) fn of(session: &Session) -> Result<Frame> {
-        let has = |table: &str| session.has(table);
-        if !has("deltas") || !has("variants") {
-            return Ok(Frame { several: false, prompts: BTreeMap::new(), variants: BTreeMap::new() });
+    pub(super) fn of(session: &'a Session, stop: &'a Stop) -> Result<Frame<'a>> {
+        let (prompts, variants) = (BTreeMap::new(), BTreeMap::new());
+        let mut frame = Frame { session, stop, several: false, prompts, variants };
+        if !session.has("deltas") || !session.has("variants") {
+            return Ok(frame);
         }
-        let several = columns(session, "deltas")?.iter().any(|(name, _)| name == RUN);
-        let run = if several { RUN } else { "''" };
-        let mut frame = Frame { several, prompts: BTreeMap::new(), variants: BTreeMap::new() };
-        let prompts = format!(
+        frame.several = columns(session, "deltas")?.iter().any(|(name, _)| name == RUN);
+        let run = if frame.several { RUN } else { "''" };
+        let sql = format!(
             "select distinct {run} as run, model, dataset, prompt_id from deltas where repeat = 0
              order by run, model, dataset, prompt_id"
         );
-        rows(session, &prompts, |[run, model, dataset, prompt], _| {
-            frame.prompts.entry((run, model)).or_default().push((dataset, prompt));
+        let mut prompts: BTreeMap<Of, Vec<Prompt>> = BTreeMap::new();
+        frame.rows(&sql, |[run, model, dataset, prompt], _| {
+            let of = (run.to_string(), model.to_string());
+            prompts.entry(of).or_default().push((dataset.to_string(), prompt.to_string()));
             Ok(())
         })?;
         // In the order of the method's own table of variants; a wording's id is the last word.
-        let variants = format!(
+        let sql = format!(
             "select {run} as run, variant_id from variants where not is_baseline and is_valid
              group by {run}, variant_id
              order by run, min(case family when 'social_register' then 0 when 'surface_noise' then 1
                  when 'structural_rewriting' then 2 else 3 end),
                  min(subtype), min(place), min(strength) nulls last, variant_id"
         );
-        rows(session, &variants, |[run, variant], _| {
-            frame.variants.entry(run).or_default().push(variant);
+        let mut variants: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        frame.rows(&sql, |[run, variant], _| {
+            variants.entry(run.to_string()).or_default().push(variant.to_string());
             Ok(())
         })?;
+        (frame.prompts, frame.variants) = (prompts, variants);
         Ok(frame)
     }
 
-    /// The prompts and wordings of a matrix.
-    pub(super) fn rows_and_columns(&self, matrix: &IndexedMatrix) -> (&[Prompt], &[String]) {
-        let run = matrix.run.clone().unwrap_or_default();
-        let variants = self.variants.get(&run).map_or(&[][..], Vec::as_slice);
-        (self.prompts.get(&(run, matrix.model.clone())).map_or(&[][..], Vec::as_slice), variants)
+    /// Hands out the deltas of one scale, a model and an axis at a time, in order.
+    pub(super) fn each(
+        &self,
+        (scale, table, column): (&str, &str, &str),
+        mut take: impl FnMut(&Deltas) -> Result<()>,
+    ) -> Result<()> {
+        if self.prompts.is_empty() || !self.session.has(table) {
+            return Ok(());
+        }
+        let (run, of_run) = if self.several { ("d.run", "v.run = d.run and") } else { ("''", "") };
+        let sql = format!(
+            "select {run} as run, d.model, d.axis, d.dataset, d.prompt_id, d.variant_id, d.{column} as delta
+             from variants as v
+             inner join {table} as d
+                 on {of_run} v.dataset = d.dataset and v.prompt_id = d.prompt_id and v.variant_id = d.variant_id
+             where d.repeat = 0 and not v.is_baseline and v.is_valid and d.{column} is not null
+             order by run, d.model, d.axis, d.dataset, d.prompt_id, d.variant_id"
+        );
+        let mut now: Option<Deltas> = None;
+        self.rows(&sql, |[run, model, axis, dataset, prompt, variant], delta| {
+            if let Some(whole) = now.take_if(|deltas| !deltas.is_of(run, model, axis)) {
+                take(&whole)?;
+            }
+            let deltas = match &mut now {
+                Some(deltas) => deltas,
+                None => now.insert(self.deltas(scale, run, model, axis)?),
+            };
+            deltas.set((dataset, prompt, variant), delta)
+        })?;
+        now.map_or(Ok(()), |last| take(&last))
     }
-}
 
-/// Hands out the deltas of one scale, a model and an axis at a time, in order.
-pub(super) fn each(
-    session: &Session,
-    frame: &Frame,
-    (scale, table, column): (&str, &str, &str),
-    mut take: impl FnMut(&IndexedMatrix, &Cells) -> Result<()>,
-) -> Result<()> {
-    if frame.prompts.is_empty() || !session.has(table) {
-        return Ok(());
+    /// A matrix without deltas yet.
+    fn deltas(&self, scale: &str, run: &str, model: &str, axis: &str) -> Result<Deltas<'_>> {
+        for part in [model, axis] {
+            if part.contains('/') || part.starts_with('.') {
+                return Err(Error::input(format!("{part} can't be the name of a file"))
+                    .expected("a model or axis without / and without a dot at its start")
+                    .into());
+            }
+        }
+        let folder = if self.several { format!("{FOLDER}/{scale}/{run}") } else { format!("{FOLDER}/{scale}") };
+        let variants = self.variants.get(run).map_or(&[][..], Vec::as_slice);
+        let prompts = self.prompts.get(&(run.to_string(), model.to_string())).map_or(&[][..], Vec::as_slice);
+        Ok(Deltas {
+            matrix: IndexedMatrix {
+                file: format!("{folder}/{model}/{axis}.parquet"),
+                run: self.several.then(|| run.to_string()),
+                model: model.to_string(),
+                axis: axis.to_string(),
+                scale: scale.to_string(),
+                rows: prompts.len(),
+                variants: variants.len(),
+                values: 0,
+            },
+            prompts,
+            variants,
+            columns: vec![vec![None; prompts.len()]; variants.len()],
+            places: variants.iter().enumerate().map(|(place, variant)| (variant.as_str(), place)).collect(),
+        })
     }
-    let (run, of_run) = if frame.several { ("d.run", "v.run = d.run and") } else { ("''", "") };
-    let sql = format!(
-        "select {run} as run, d.model, d.axis, d.dataset, d.prompt_id, d.variant_id, d.{column} as delta
-         from variants as v
-         inner join {table} as d
-             on {of_run} v.dataset = d.dataset and v.prompt_id = d.prompt_id and v.variant_id = d.variant_id
-         where d.repeat = 0 and not v.is_baseline and v.is_valid and d.{column} is not null
-         order by run, d.model, d.axis, d.dataset, d.prompt_id, d.variant_id"
-    );
-    let mut now: Option<(String, String, String)> = None;
-    let mut cells = Cells::new();
-    let mut hand_out = |of: &Option<(String, String, String)>, cells: &mut Cells| match of {
-        Some(of) => {
-            let result = matrix(frame, scale, of, cells.len()).and_then(|matrix| take(&matrix, cells));
-            cells.clear();
-            result
-        }
-        None => Ok(()),
-    };
-    rows(session, &sql, |[run, model, axis, dataset, prompt, variant], delta| {
-        let of = Some((run, model, axis));
-        if of != now {
-            hand_out(&now, &mut cells)?;
-            now = of;
-        }
-        if let Some(delta) = delta {
-            cells.insert(((dataset, prompt), variant), delta);
+
+    /// Hands out rows of `N` texts, and of a number where one follows.
+    fn rows<const N: usize>(
+        &self,
+        sql: &str,
+        mut take: impl FnMut([&str; N], Option<f64>) -> Result<()>,
+    ) -> Result<()> {
+        for batch in self.session.rows(&Statement::from(sql))?.with_stop(self.stop) {
+            let batch = batch?;
+            let texts: Vec<_> = batch.columns().iter().take(N).filter_map(|c| c.as_string_opt::<i32>()).collect();
+            let number = batch.columns().get(N).map(|column| column.as_primitive_opt::<Float64Type>());
+            if texts.len() < N || number == Some(None) {
+                let found = batch.schema().fields().iter().map(|f| f.to_string()).collect::<Vec<_>>().join(", ");
+                return Err(Error::Query(format!("not texts and a number, as matrices are made of: {found}")));
+            }
+            let number = number.flatten();
+            for row in 0..batch.num_rows() {
+                let text = |column: usize| texts.get(column).filter(|c| !c.is_null(row)).map_or("", |c| c.value(row));
+                take(std::array::from_fn(text), number.filter(|n| !n.is_null(row)).map(|n| n.value(row)))?;
+            }
         }
         Ok(())
-    })?;
-    hand_out(&now, &mut cells)
+    }
 }
 
-fn matrix(
-    frame: &Frame,
-    scale: &str,
-    (run, model, axis): &(String, String, String),
-    values: usize,
-) -> Result<IndexedMatrix> {
-    for part in [model, axis] {
-        if part.contains('/') || part.starts_with('.') {
-            return Err(Error::input(format!("{part} can't be the name of a file"))
-                .expected("a model or axis without / and without a dot at its start")
-                .into());
-        }
+impl Deltas<'_> {
+    fn is_of(&self, run: &str, model: &str, axis: &str) -> bool {
+        let of = &self.matrix;
+        of.model == model && of.axis == axis && of.run.as_deref().unwrap_or_default() == run
     }
-    let folder = if frame.several { format!("{FOLDER}/{scale}/{run}") } else { format!("{FOLDER}/{scale}") };
-    let mut matrix = IndexedMatrix {
-        file: format!("{folder}/{model}/{axis}.parquet"),
-        run: frame.several.then(|| run.clone()),
-        model: model.clone(),
-        axis: axis.clone(),
-        scale: scale.to_string(),
-        rows: 0,
-        variants: 0,
-        values,
-    };
-    let (prompts, variants) = frame.rows_and_columns(&matrix);
-    (matrix.rows, matrix.variants) = (prompts.len(), variants.len());
-    Ok(matrix)
-}
 
-/// Hands out rows of `N` texts, and of a number where one follows.
-fn rows<const N: usize>(
-    session: &Session,
-    sql: &str,
-    mut take: impl FnMut([String; N], Option<f64>) -> Result<()>,
-) -> Result<()> {
-    for batch in session.rows(&Statement::from(sql))? {
-        let batch: RecordBatch = batch?;
-        let texts: Vec<_> = batch.columns().iter().take(N).map(|column| column.as_string_opt::<i32>()).collect();
-        let number = batch.columns().get(N).and_then(|column| column.as_primitive_opt::<Float64Type>());
-        for row in 0..batch.num_rows() {
-            let text = |column: usize| {
-                let column = texts.get(column).copied().flatten();
-                column.filter(|c| !c.is_null(row)).map_or(String::new(), |c| c.value(row).to_string())
-            };
-            take(std::array::from_fn(text), number.filter(|n| !n.is_null(row)).map(|n| n.value(row)))?;
-        }
+    fn set(&mut self, (dataset, prompt, variant): (&str, &str, &str), delta: Option<f64>) -> Result<()> {
+        let row = self.prompts.binary_search_by(|(d, p)| (d.as_str(), p.as_str()).cmp(&(dataset, prompt))).ok();
+        let column = self.places.get(variant).and_then(|place| self.columns.get_mut(*place));
+        let Some(cell) = row.zip(column).and_then(|(row, column)| column.get_mut(row)) else {
+            let what = format!("no row or column for dataset={dataset}, prompt_id={prompt}, variant_id={variant}");
+            return Err(Error::table(&self.matrix.file)(what));
+        };
+        self.matrix.values += usize::from(cell.is_none() && delta.is_some());
+        *cell = delta;
+        Ok(())
     }
-    Ok(())
 }

@@ -7,23 +7,29 @@ mod card;
 mod checksums;
 mod croissant;
 mod index;
+mod licences;
 mod long;
 mod matrices;
+mod options;
+mod parts;
+mod place;
 mod sgs;
 mod sources;
 mod tables;
 mod verify;
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-pub use index::{Index, IndexedMatrix, IndexedRun, IndexedTable, TextsLeftOut};
+pub use index::{Index, IndexedColumn, IndexedMatrix, IndexedRun, IndexedTable, TextsLeftOut};
+pub use options::Options;
+pub use sources::texts_not_to_be_passed_on;
 pub use verify::{is_release, verify};
 
+use self::place::Place;
 use self::sources::Sources;
-use crate::query::{Analysis, Catalog, check_analyzed, check_is_run};
-use crate::store::check::check_sums;
-use crate::store::files::{files_below, write_json};
+use crate::query::{Analysis, Catalog, Stop, Stored, TableDoc, check_analyzed, check_derived, check_is_run};
+use crate::store::check::{check_signatures, check_sums};
+use crate::store::files::write_json;
 use crate::store::schema::TABLES;
 use crate::{Error, Result};
 
@@ -32,85 +38,55 @@ const NOT_RELEASED: [&str; 1] = ["work"];
 /// Released only where it is asked for: by far the largest table.
 const ACTIVATIONS: &str = "activations";
 
-/// What a release is made of and says of itself.
-#[derive(Debug, Clone, Default)]
-pub struct Options {
-    /// Complete, analysed runs.
-    pub runs: Vec<PathBuf>,
-    /// The folder to make; it must not be there, or be empty.
-    pub out: PathBuf,
-    /// Name for people; None for one made of the models' names.
-    pub title: Option<String>,
-    /// Who is to be cited.
-    pub authors: Vec<String>,
-    /// SPDX identifier of the licence of the results; None where its maker has not said one.
-    pub license: Option<String>,
-    /// Data sets whose texts are left out, beside those that may not be passed on.
-    pub without_texts: Vec<String>,
-    /// Whether hidden states are released.
-    pub activations: bool,
-    /// Whether matrices are written as CSV too.
-    pub csv: bool,
-}
-
-/// What was written.
+/// What became of a release.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Released {
-    /// Files, SHA256SUMS among them.
-    pub files: usize,
-    /// Their size.
-    pub bytes: u64,
-    /// Rows of all tables.
-    pub rows: u64,
+pub enum Outcome {
+    /// It is there.
+    #[non_exhaustive]
+    Released {
+        /// Files, SHA256SUMS among them.
+        files: usize,
+        /// Their size.
+        bytes: u64,
+        /// Rows of all tables.
+        rows: u64,
+    },
+    /// The runs' figures do not hold together; nothing was released. A line for each check that failed.
+    CheckFailed(Vec<String>),
 }
 
-/// Makes a release; `tell` hears what is being written, and ends it with an
-/// error. Before the folder gets its name it is checked as [`verify()`] does.
+/// Makes a release; `tell` hears what is being written, and `stop` ends it. Before the folder gets its name it is
+/// checked as [`verify()`] does.
 ///
 /// # Errors
-/// `out` holds something, a run is incomplete, damaged or not analysed, its figures do not follow from its deltas, a
-/// data set of `without_texts` is in none of them, or a file can't be written. Nothing is left then.
-pub fn release(analysis: &Analysis, options: &Options, mut tell: impl FnMut(&str) -> Result<()>) -> Result<Released> {
-    check_out(&options.out)?;
+/// An option can't be used, `out` holds something, a run is incomplete, damaged or not analysed, a data set of
+/// `without_texts` is in none of them, a file can't be written, or `stop` was asked. Nothing is left then.
+pub fn release(analysis: &Analysis, options: &Options, stop: &Stop, mut tell: impl FnMut(&str)) -> Result<Outcome> {
+    options.check()?;
+    place::check_out(&options.out)?;
     options.runs.iter().try_for_each(|run| check_run(run))?;
     let sources = Sources::read(&options.runs, &options.without_texts)?;
     for left_out in sources.texts_left_out() {
-        tell(&format!("texts of {} are left out: {}", left_out.dataset, left_out.why))?;
+        tell(&format!("texts of {} are left out: {}", left_out.dataset, left_out.why));
     }
-    if options.activations {
-        let size = sources.bytes_of(ACTIVATIONS);
-        tell(&format!("{ACTIVATIONS}: {} MiB as the runs hold them", size.div_ceil(1 << 20)))?;
-    }
+    tell(&match sources.bytes_of(ACTIVATIONS).div_ceil(1 << 20) {
+        0 => format!("{ACTIVATIONS}: the runs hold none"),
+        size if options.activations => format!("{ACTIVATIONS}: {size} MiB as the runs hold them"),
+        size => format!("{ACTIVATIONS}: {size} MiB, left out; --activations adds them"),
+    });
 
-    let parent = options.out.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    fs::create_dir_all(parent).map_err(Error::io("create", parent))?;
-    let aside = tempfile::Builder::new().prefix(".sago-release-").tempdir_in(parent);
-    let aside = aside.map_err(Error::io("write in", parent))?;
-    // The folder inside has the permissions that the umask gives; the temporary one is private.
-    let folder = aside.path().join("release");
-    fs::create_dir(&folder).map_err(Error::io("create", &folder))?;
-
-    let index = fill(analysis, options, &sources, &folder, &mut tell)?;
-    tell("checking")?;
+    let place = Place::begin(&options.out)?;
+    let index = fill(analysis, options, &sources, place.folder(), (stop, &mut tell))?;
+    tell("checking");
     let mut faults = Vec::new();
-    let holds = verify(analysis, &folder, |check| faults.extend(check.fault.clone()))?;
-    if !holds {
-        return Err(Error::input("the runs' figures do not hold together, so nothing was released")
-            .found(faults.join("\n         "))
-            .fix("`sago verify RUN` says what is wrong with a run; `sago analyze RUN` computes its tables anew")
-            .into());
+    let note = |check: &crate::query::Check| faults.extend(check.fault.as_ref().map(|_| check.to_string()));
+    if !verify::verify_until(analysis, place.folder(), stop, note)? {
+        return Ok(Outcome::CheckFailed(faults));
     }
-    let mut released = Released { files: 0, bytes: 0, rows: index.tables.iter().map(|table| table.rows).sum() };
-    for file in files_below(&folder)? {
-        released.files += 1;
-        released.bytes += file.metadata().map_err(Error::io("read", &file))?.len();
-    }
-    if options.out.is_dir() {
-        fs::remove_dir(&options.out).map_err(Error::io("replace", &options.out))?;
-    }
-    fs::rename(&folder, &options.out).map_err(Error::io("create", &options.out))?;
-    Ok(released)
+    stop.check()?;
+    let (files, bytes) = place.commit()?;
+    Ok(Outcome::Released { files, bytes, rows: index.tables.iter().map(|table| table.rows).sum() })
 }
 
 /// Writes every file of the release into `folder`.
@@ -119,64 +95,58 @@ fn fill(
     options: &Options,
     sources: &Sources,
     folder: &Path,
-    tell: &mut impl FnMut(&str) -> Result<()>,
+    (stop, tell): (&Stop, &mut impl FnMut(&str)),
 ) -> Result<Index> {
     let session = analysis.open_all(&options.runs)?;
-    let stored = analysis.stored_tables(&options.runs)?;
+    let texts: Vec<&str> = tables::TEXTS.iter().map(|(table, _)| *table).collect();
+    let stored = analysis.stored_tables(&options.runs, &texts)?;
     let catalog = Catalog::of(&session)?;
     let mut index = Index::of(sources, options);
-    let (mut docs, mut empty) = (Vec::new(), Vec::new());
+    let mut docs = Vec::new();
+    let part_bytes = options.part_bytes.unwrap_or(tables::PART);
+    let from = tables::From { session: &session, sources, stop, part_bytes };
     for table in &catalog.tables {
-        let raw = TABLES.iter().any(|raw| raw.name == table.name);
-        let wanted = match table.name.as_str() {
-            name if NOT_RELEASED.contains(&name) => false,
-            ACTIVATIONS => options.activations,
-            tables::NORMALIZED => true,
-            name => raw || stored.contains(name),
-        };
-        if !wanted {
+        let of = stored.get(&table.name);
+        if !is_wanted(table, of, options) {
             continue;
         }
-        tell(&table.name)?;
-        match tables::write(&session, table, sources, folder)? {
-            Some(written) => {
-                index.tables.push(written);
-                docs.push(table.clone());
-            }
-            None => empty.push(table.name.clone()),
+        if let Some(why) = of.and_then(|of| kept_back(of, options, sources)) {
+            tell(&format!("{} is left out: {why}", table.name));
+            continue;
         }
+        tell(&table.name);
+        let contract = tables::contract(table, of.map(|of| &of.contract), sources)?;
+        index.tables.push(tables::write(&from, table, contract, folder)?);
+        docs.push(table.clone());
     }
-    tell("delta matrices")?;
-    index.matrices = matrices::write(&session, folder, options.csv)?;
+    tell("delta matrices");
+    index.matrices = matrices::write(&session, folder, options.csv, stop)?;
     write_json(&folder.join(index::FILE), &index)?;
-    card::write(&session, sources, options, &index, &docs, &empty, folder)?;
+    licences::write(sources, options, folder)?;
+    card::write(&session, sources, options, &index, &docs, folder)?;
     croissant::write(sources, options, &index, &docs, folder)?;
     checksums::write(folder)?;
     Ok(index)
 }
 
-/// A folder that holds something is somebody's.
-fn check_out(out: &Path) -> Result<()> {
-    let refused = |found: &str| {
-        Err(Error::input(format!("{} can't become a release", out.display()))
-            .key("--out")
-            .found(found)
-            .expected("a folder that is not there, or is empty")
-            .fix("choose another folder with --out, or remove this one")
-            .into())
-    };
-    if out.file_name().is_none() {
-        return refused("a path without a name");
+/// Whether a table is of the kind that is released.
+fn is_wanted(table: &TableDoc, stored: Option<&Stored>, options: &Options) -> bool {
+    match table.name.as_str() {
+        name if NOT_RELEASED.contains(&name) => false,
+        ACTIVATIONS => options.activations,
+        tables::NORMALIZED => true,
+        name => stored.is_some() || TABLES.iter().any(|raw| raw.name == name),
     }
-    if !out.exists() {
-        return Ok(());
-    }
-    if !out.is_dir() {
-        return refused("a file");
-    }
-    match fs::read_dir(out).map_err(Error::io("list", out))?.next() {
-        Some(_) => refused("a folder that is not empty"),
-        None => Ok(()),
+}
+
+/// Why a user's own table stays out.
+fn kept_back(stored: &Stored, options: &Options, sources: &Sources) -> Option<&'static str> {
+    match stored.is_own {
+        true if !options.own_tables => Some("a model of your own makes it; --own-tables adds those"),
+        true if stored.reads && sources.is_left_out().is_some() => {
+            Some("its model reads a table with texts of prompts, or a file, and texts are left out")
+        }
+        _ => None,
     }
 }
 
@@ -189,5 +159,9 @@ fn check_run(run: &Path) -> Result<()> {
             .fix("the command that began the run goes on with it")
             .into());
     }
-    check_analyzed(run)
+    if !sources::is_import(run)? {
+        check_signatures(run)?;
+    }
+    check_analyzed(run)?;
+    check_derived(run)
 }

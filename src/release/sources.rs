@@ -3,7 +3,7 @@
 //! In: plan.json and manifest.json of each run, the built-in descriptors of data sets. Out: [`Sources`].
 //! Texts of a data set whose descriptor says that they may not be passed on stay out; ids and hashes are kept.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -17,6 +17,26 @@ use crate::{Error, Result};
 
 /// Licence of the starter prompts: they are a part of this program.
 const OWN_LICENCE: &str = env!("CARGO_PKG_LICENSE");
+
+/// Whether a run was made of other people's files: nobody here asked a model.
+pub(super) fn is_import(run: &Path) -> Result<bool> {
+    Ok(!read_json(&run.join("plan.json"))?["import"].is_null())
+}
+
+/// The data sets of a run whose texts may not be passed on for any use, each with what its owner allows. None of a run
+/// without a plan.
+///
+/// # Errors
+/// The plan can't be read.
+pub fn texts_not_to_be_passed_on(run: &Path) -> Result<Vec<TextsLeftOut>> {
+    let plan = run.join("plan.json");
+    if !plan.is_file() {
+        return Ok(Vec::new());
+    }
+    let sets = DataSet::of_plan(&read_json(&plan)?, &[])?;
+    let kept = |set: DataSet| set.left_out.map(|why| TextsLeftOut { run: None, dataset: set.name, why });
+    Ok(sets.into_iter().filter_map(kept).collect())
+}
 
 /// A run.
 #[derive(Debug)]
@@ -70,9 +90,7 @@ impl Sources {
         let mut all = Vec::new();
         for (run, name) in runs.iter().zip(names) {
             let plan = read_json(&run.join("plan.json"))?;
-            let datasets = plan["datasets"].as_array().map_or(Ok(Vec::new()), |sets| {
-                sets.iter().map(|set| DataSet::of(set, without)).collect::<Result<_>>()
-            })?;
+            let datasets = DataSet::of_plan(&plan, without)?;
             all.push(RunSource { name, plan, manifest: Manifest::read(run)?, datasets });
         }
         let sources = Sources { runs: all };
@@ -90,6 +108,11 @@ impl Sources {
     /// Every data set with its run.
     pub(super) fn datasets(&self) -> impl Iterator<Item = (&RunSource, &DataSet)> {
         self.runs.iter().flat_map(|run| run.datasets.iter().map(move |set| (run, set)))
+    }
+
+    /// What a run is called in the column `run`; None where there is but one, and no such column.
+    pub(super) fn name_of(&self, run: &RunSource) -> Option<String> {
+        (self.runs.len() > 1).then(|| run.name.clone())
     }
 
     /// The models' names, each once.
@@ -122,9 +145,13 @@ impl Sources {
         parts.filter(|(name, _)| name.split('/').next() == Some(table)).map(|(_, part)| part.bytes).sum()
     }
 
-    /// The date of the last run's end, as in 2026-01-31.
+    /// The date at which the last run, or what was measured again of it, was complete, as in 2026-01-31.
     pub(super) fn date(&self) -> String {
-        let last = self.runs.iter().map(|run| run.manifest.finished.as_str()).max().unwrap_or_default();
+        let of = |run: &RunSource| {
+            let again = run.manifest.measured_again.iter().map(|again| again.finished.clone());
+            again.chain([run.manifest.finished.clone()]).max()
+        };
+        let last = self.runs.iter().filter_map(of).max().unwrap_or_default();
         last.get(..10).unwrap_or_default().to_string()
     }
 
@@ -132,24 +159,34 @@ impl Sources {
     pub(super) fn texts_left_out(&self) -> Vec<TextsLeftOut> {
         let of = |(run, set): (&RunSource, &DataSet)| {
             let why = set.left_out.clone()?;
-            Some(TextsLeftOut { run: run.name.clone(), dataset: set.name.clone(), why })
+            Some(TextsLeftOut { run: self.name_of(run), dataset: set.name.clone(), why })
         };
         self.datasets().filter_map(of).collect()
     }
 
     /// SQL that is true for a row whose texts are left out; None where all are released.
     pub(super) fn is_left_out(&self) -> Option<String> {
-        let several = self.runs.len() > 1;
-        let condition = |left_out: &TextsLeftOut| match several {
-            true => format!("({RUN} = {} and dataset = {})", literal(&left_out.run), literal(&left_out.dataset)),
-            false => format!("dataset = {}", literal(&left_out.dataset)),
-        };
-        let all: Vec<String> = self.texts_left_out().iter().map(condition).collect();
-        if all.is_empty() { None } else { Some(all.join(" or ")) }
+        is_left_out(&self.texts_left_out())
     }
 }
 
+/// SQL that is true for a row whose texts are left out; None where all are released.
+pub(super) fn is_left_out(texts: &[TextsLeftOut]) -> Option<String> {
+    let condition = |left_out: &TextsLeftOut| {
+        let of_run = left_out.run.as_ref().map_or_else(String::new, |run| format!("{RUN} = {} and ", literal(run)));
+        format!("({of_run}dataset = {})", literal(&left_out.dataset))
+    };
+    let all: Vec<String> = texts.iter().map(condition).collect();
+    if all.is_empty() { None } else { Some(all.join(" or ")) }
+}
+
 impl DataSet {
+    /// The data sets of a plan.
+    fn of_plan(plan: &Value, without: &[String]) -> Result<Vec<DataSet>> {
+        let sets = plan["datasets"].as_array().into_iter().flatten();
+        sets.map(|set| DataSet::of(set, without)).collect()
+    }
+
     /// What is known of a data set as a plan names it: an object, or in an import its name alone.
     fn of(planned: &Value, without: &[String]) -> Result<DataSet> {
         let text = |key: &str| planned[key].as_str().map(str::to_string);

@@ -1,4 +1,4 @@
-"""Opens a release as its users do and compares it with its run: Croissant, card, checksums, pandas, Polars, DuckDB.
+"""Opens a release as its users do and compares it with its run: Croissant, card, citation, checksums, pandas, Polars, DuckDB.
 
 usage: check.py SAGO [RUN]
 SAGO is the program; without RUN a small run is made in a temporary directory. Exit code 1 where anything differs.
@@ -9,6 +9,7 @@ import io
 import json
 import math
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -31,7 +32,9 @@ def expect(what, holds, found=""):
 
 def small_run(folder):
     out = folder / "run"
-    subprocess.run([sago, "run", "--model", "demo", "--dataset", "truthfulqa", "--dataset", "triviaqa", "-n", "2", "--subtypes",
+    # A file in the layout of an official data set, which has to be cited.
+    (folder / "alpaca.json").write_text(json.dumps([{"instruction": i, "input": "", "output": ""} for i in ("Say hello.", "Name a colour.")]))
+    subprocess.run([sago, "run", "--model", "demo", "--dataset", f"alpaca={folder}/alpaca.json", "--dataset", "triviaqa", "-n", "2", "--subtypes",
                     "spacing,form", "--max-new-tokens", "8", "--out", out, "--quiet"], check=True, stdout=subprocess.DEVNULL)
     return out
 
@@ -54,7 +57,9 @@ def tables(run, release):
     """Counts and sums of each table in three readers, beside those of the run."""
     index = json.loads((release / "release.json").read_text())
     for table in index["tables"]:
-        name, files = table["name"], [str(release / f) for f in table["files"]]
+        name, files, key = table["name"], [str(release / f) for f in table["files"]], table["contract"]["unique"]
+        if not files:
+            continue
         frame = pl.read_parquet(files)
         numeric = [c for c, t in frame.schema.items() if t.is_numeric()]
         pandas = pd.concat([pd.read_parquet(f) for f in files])
@@ -64,10 +69,10 @@ def tables(run, release):
         own = in_sago(run, f"select {sql} from {name} {where}")[0]
         found = [f"{r}: {n} rows, sago {own['n']}" for r, n in
                  [("polars", len(frame)), ("pandas", len(pandas)), ("duckdb", len(duck)), ("release.json", table["rows"])] if n != int(own["n"])]
-        keys = frame.select(table["key"])
+        keys = frame.select(key)
         if keys.n_unique() != len(frame):
             found.append("keys are not unique")
-        if table["key"] and keys.sort(table["key"], nulls_last=False).rows() != keys.rows():
+        if key and keys.sort(key, nulls_last=False).rows() != keys.rows():
             found.append("not sorted by its key")
         by_duck = {c: duck.project(f'"{c}"').fetchall() for c in numeric}
         for c in numeric:
@@ -111,16 +116,22 @@ def card(release):
     expect("each data_files matches files", all(glob.glob(str(release / g)) for g in patterns))
     expect("configs name every table's files", sorted(files) == sorted(str(f) for f in (release / "data").rglob("*.parquet")))
     expect("one config is the default", sum(bool(c.get("default")) for c in front["configs"]) == 1)
-    cff = yaml.safe_load((release / "CITATION.cff").read_text())
-    expect("CITATION.cff has what its schema requires", all(cff.get(k) for k in ("cff-version", "message", "title", "authors")), cff)
+    for spdx in ("Apache-2.0", "CC-BY-4.0"):
+        expect(f"the text of {spdx}", len((release / "LICENSES" / f"{spdx}.txt").read_text()) > 5000)
+
+
+def citation(release):
+    """CITATION.cff against the schema of the Citation File Format."""
+    found = subprocess.run([pathlib.Path(sys.executable).with_name("cffconvert"), "--validate", "-i", release / "CITATION.cff"],
+                           capture_output=True, text=True)
+    expect(f"{release.name}: CITATION.cff is valid", found.returncode == 0, found.stdout + found.stderr)
 
 
 def croissant(run, release):
     dataset = mlcroissant.Dataset(jsonld=str(release / "croissant.json"))
     issues = dataset.metadata.ctx.issues
     expect("croissant.json is valid", not issues.errors, issues.errors)
-    for warning in sorted(issues.warnings):
-        print("      note:", warning)
+    expect("croissant.json lacks nothing that is asked for", not issues.warnings, issues.warnings)
     sets = {s.name for s in dataset.metadata.record_sets}
     for name in ["sgs_model", "deltas", "models", "generations"]:
         expect(f"Croissant has {name}", name in sets, sets)
@@ -132,10 +143,37 @@ def croissant(run, release):
     expect("the first record", text == own["axis"] and math.isclose(first["sgs"], float(own["sgs"]), rel_tol=1e-12), first)
 
 
+def every_byte_counts(release):
+    """One bit of each file in turn: the check fails, and names the file."""
+    unseen = []
+    files = [file for file in release.rglob("*") if file.is_file()]
+    for file in files:
+        whole = file.read_bytes()
+        damaged = bytearray(whole)
+        damaged[len(damaged) // 2] ^= 1
+        file.write_bytes(damaged)
+        out = subprocess.run([sago, "verify", release], capture_output=True, text=True)
+        named = any(line.startswith("FAILED") and (file.name in line or "SHA256SUMS" in line) for line in out.stdout.splitlines())
+        if out.returncode != 3 or not named:
+            unseen.append((file.name, out.returncode, out.stdout, out.stderr))
+        file.write_bytes(whole)
+    expect(f"damage to each of {len(files)} files is seen", not unseen, unseen)
+
+
+def several(run, folder):
+    """Two runs that draw on one official data set are one valid citation."""
+    other = folder / "other"
+    shutil.copytree(run, other)
+    both = folder / "both"
+    subprocess.run([sago, "release", run, other, "--out", both, "--quiet"], check=True)
+    citation(both)
+
+
 def main(run, folder):
     first, second = folder / "first", folder / "second"
+    said = ["--author", "A. \"B\" C", "--author", "D", "--license", "CC-BY-4.0", "--url", "https://example.org/data"]
     for out in (first, second):
-        subprocess.run([sago, "release", run, "--out", out, "--quiet", "--csv"], check=True)
+        subprocess.run([sago, "release", run, "--out", out, "--quiet", "--csv", *said], check=True)
     sums = subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=first, capture_output=True, text=True)
     expect("sha256sum --check", sums.returncode == 0, sums.stdout)
     files = {p.relative_to(first) for p in first.rglob("*") if p.is_file()}
@@ -144,7 +182,10 @@ def main(run, folder):
     expect("two releases have the same bytes", files == {p.relative_to(second) for p in second.rglob("*") if p.is_file()}
            and all((first / f).read_bytes() == (second / f).read_bytes() for f in files))
     expect("sago verify", subprocess.run([sago, "verify", first], stdout=subprocess.DEVNULL).returncode == 0)
+    every_byte_counts(first)
     card(first)
+    citation(first)
+    several(run, folder)
     tables(run, first)
     matrices(run, first)
     croissant(run, first)
