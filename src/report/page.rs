@@ -42,6 +42,7 @@ const CODE: &[&str] = &[
     include_str!("assets/theme.js"),
     include_str!("assets/elements.js"),
     include_str!("assets/chart.js"),
+    include_str!("assets/save.js"),
     include_str!("assets/figure.js"),
     include_str!("assets/heat_map.js"),
     include_str!("assets/dot_plot.js"),

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from xml.etree import ElementTree
 
 from playwright.sync_api import sync_playwright
 
@@ -173,6 +174,31 @@ def honest(page, name):
     check(page.locator("#agreement tbody tr").count() > 0, f"{name}: agreement of ranks stands in a table")
 
 
+def saved(page, work, name):
+    """A figure as SVG and PNG, its table as LaTeX."""
+    def file(id, kind):
+        with page.expect_download() as download:
+            page.click(f"#{id} .save button:text-is('{kind}')")
+        path = work / download.value.suggested_filename
+        download.value.save_as(path)
+        return path
+
+    for id in ("sgs", "dose", "ranks"):
+        svg = ElementTree.parse(file(id, "SVG")).getroot()
+        texts = "".join(svg.itertext())
+        titles = page.locator(f"#{id} h3").all_text_contents()
+        check(svg.tag.endswith("svg") and all(title in texts for title in titles) and len(svg.findall(".//{*}path")) > 3, f"{name}: {id} is saved as SVG, titles and charts")
+        png = file(id, "PNG").read_bytes()
+        width, height = (int.from_bytes(png[at:at + 4], "big") for at in (16, 20))
+        check(png.startswith(b"\x89PNG") and abs(width - 2 * float(svg.get("width"))) < 3 and height > 400, f"{name}: {id} is saved as PNG, {width} x {height}")
+    tex = file("sgs", "LaTeX").read_text()
+    body = tex.split("\\midrule")[1].split("\\bottomrule")[0].strip().split("\n")
+    page.click("#sgs > button")
+    rows = page.locator("#sgs-table tbody tr").count()
+    page.click("#sgs > button")
+    check(len(body) == rows and "model-00 & all data sets & cos & 0." in tex and "$\\dagger$" in tex and "BCa interval" in tex, f"{name}: the table of scores is saved as LaTeX, {rows} rows")
+
+
 def races(page, name):
     """Two models chosen one after the other: what is shown is of the one that the control names."""
     for _ in range(3):
@@ -287,6 +313,7 @@ def of_one_run(browser, axe, sago, run, page_file, name, work):
     figures(sago, run, viewer.page, name)
     if name == "big":
         honest(viewer.page, name)
+        saved(viewer.page, work, name)
         races(viewer.page, name)
     keyboard(viewer.page, name)
     for field in viewer.page.query_selector_all("select"):

@@ -24,10 +24,15 @@ function options(values, text = (value) => value) {
   return values.map((value) => ({ value, text: text(value) }));
 }
 
+/// Whether each column of a table holds texts, which stand to the left, or numbers.
+function areTexts(head, rows) {
+  const isNumber = (cell) => typeof cell === "number" || cell === null || /^[-–\d.\[]/.test(cell);
+  return head.map((_, i) => !rows.every((row) => isNumber(row[i])));
+}
+
 /// A table that scrolls within its own region; the first column names the row.
 function table({ caption, head, rows }) {
-  const isNumber = (cell) => typeof cell === "number" || cell === null || /^[-–\d.\[]/.test(cell);
-  const left = head.map((_, i) => !rows.every((row) => isNumber(row[i])));
+  const left = areTexts(head, rows);
   const cell = (value, i) => element(i === 0 ? "th" : "td", { scope: i === 0 ? "row" : null, class: left[i] ? "left" : null }, number(value));
   return element("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": caption },
     element("table", {},

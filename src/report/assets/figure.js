@@ -21,6 +21,7 @@ function figure(page, spec) {
   }, "as table");
   button.setAttribute("aria-label", `${spec.title} as table`);
   const chosen = element("p", { class: "chosen" });
+  const save = saveButtons(spec.id, spec.title, () => spec.table(page, state), panels);
   let charts = [];
 
   const fillTable = () => {
@@ -34,6 +35,7 @@ function figure(page, spec) {
     const missing = spec.missing(page, state);
     panels.replaceChildren(...(missing ? [note(missing)] : []));
     button.hidden = missing !== null;
+    save.hidden = missing !== null;
     if (missing) {
       tablePlace.hidden = true;
       button.setAttribute("aria-expanded", "false");
@@ -57,7 +59,7 @@ function figure(page, spec) {
       })))
     : null;
   const section = element("section", { id: spec.id, "aria-labelledby": `${spec.id}-title`, class: "figure" },
-    element("h2", { id: `${spec.id}-title` }, spec.title), element("p", { class: "how" }, typeof spec.how === "function" ? spec.how(page) : spec.how), fields, chosen, panels, button, tablePlace);
+    element("h2", { id: `${spec.id}-title` }, spec.title), element("p", { class: "how" }, typeof spec.how === "function" ? spec.how(page) : spec.how), fields, chosen, panels, button, save, tablePlace);
   return { id: spec.id, title: spec.title, section, redraw };
 }
 

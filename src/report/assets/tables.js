@@ -15,8 +15,9 @@ function sgsTable(page) {
     const n = distinct(mine.map((row) => row.n_prompts));
     return [mine[0].label, datasetName(mine[0].dataset), ...cells, n.length === 1 ? n[0] : `${Math.min(...n)}–${Math.max(...n)}`];
   });
+  const all = { caption: "SGS by model and data set, an axis a column", head: ["model", "data set", ...axes, "prompts"], rows };
   return tableSection("scores-table", "SGS on every axis", "Lower is more stable and 0 means that nothing changed; marks as in the heat map, a dash where the axis has no values.",
-    table({ caption: "SGS by model and data set, an axis a column", head: ["model", "data set", ...axes, "prompts"], rows }));
+    table(all), saveButtons("scores-table", "SGS on every axis", () => all));
 }
 
 /// How far data sets agree in the order of models, beside how far a data set agrees with itself.
