@@ -16,8 +16,8 @@ use crate::{Error, Result, query, release};
 
 One line a check. Of a run: bytes against the manifest, columns and types, keys, relations, counts, derived tables against
 those that the raw tables give, contracts, baselines. Of a release: checksums (each file that is missing, changed or too
-many), counts, columns, keys, contracts, baselines, SGS computed anew from the deltas, wide matrices against the long
-tables. Nothing is written to either.
+many), counts, columns, keys, relations, the contracts it was made with, baselines, the fixed scale and SGS computed anew
+from the deltas, wide matrices against the long tables. Nothing is written to either.
 Exit code 3 where a check does not hold, 2 where it can't be read.")]
 pub struct Verify {
     /// Directory of a run, or of a release

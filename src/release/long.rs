@@ -183,3 +183,24 @@ impl Deltas<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query::Resources;
+
+    #[test]
+    fn a_key_that_is_no_text_is_told_rather_than_taken_for_an_empty_one() {
+        let session = Session::with(Resources::default()).unwrap();
+        let tables = [
+            ("deltas", "select 'm' as model, 'd' as dataset, 1 as prompt_id, 0 as repeat"),
+            ("variants", "select 'x' as variant_id where false"),
+        ];
+        for (name, sql) in tables {
+            let rows = session.query(sql).unwrap();
+            session.register_batches(name, rows[0].schema(), rows).unwrap();
+        }
+        let fault = Frame::of(&session, &Stop::default()).err().unwrap().to_string();
+        assert!(fault.contains("not texts and a number") && fault.contains("prompt_id"), "{fault}");
+    }
+}

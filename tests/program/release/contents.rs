@@ -83,6 +83,22 @@ fn several_runs_have_a_column_run() {
     assert!(both.join("deltas/raw/other").is_dir() && both.join("deltas/raw/run").is_dir());
     let citation = fs::read_to_string(both.join("CITATION.cff")).unwrap();
     assert_eq!(citation.matches("authors of Alpaca").count(), 1, "{citation}");
+    // What one run holds says nothing about the rows of another.
+    let moved = "case when run = 'other' and variant_id = 'spacing/global/20' then 'no' else prompt_id end";
+    let first_only = "select * from {} where not (run = 'other' and variant_id = 'spacing/global/20')";
+    let strayed = dir.path().join("strayed");
+    copy(&both, &strayed);
+    rewrite(&strayed, "data/generations.parquet", &format!("select * replace ({moved} as prompt_id) from {{}}"));
+    has(&failed(&strayed), "whose wording is not in the table variants: run=other");
+    let fewer = dir.path().join("fewer");
+    copy(&both, &fewer);
+    rewrite(&fewer, "data/variants.parquet", first_only);
+    has(&failed(&fewer), "whose wording is not in the table variants: run=other");
+    let unasked = dir.path().join("unasked");
+    copy(&both, &unasked);
+    let asked = "select * from {} where not (run = 'other' and variant_id = 'baseline')";
+    rewrite(&unasked, "data/generations.parquet", asked);
+    has(&failed(&unasked), "not the baseline that they are measured against: run=other");
     let card = fs::read_to_string(both.join("README.md")).unwrap();
     assert_eq!(card.matches("- Alpaca: ").count(), 1, "{card}");
 }

@@ -105,6 +105,29 @@ fn every_fault_of_a_release_is_named() {
 }
 
 #[test]
+fn a_release_is_held_to_the_contracts_it_was_made_with() {
+    let dir = tempfile::tempdir().unwrap();
+    // As a program would write it that does not know a column of today's yet.
+    let older = release(&[&run()], dir.path(), "older", &[]);
+    let mut index = json(&older, "release.json");
+    for table in index["tables"].as_array_mut().unwrap() {
+        let gone = match table["name"].as_str().unwrap() {
+            "generations" => "special_text",
+            "sgs_model" => "n_prompts",
+            _ => continue,
+        };
+        table["columns"].as_array_mut().unwrap().retain(|column| column["name"] != gone);
+        assert!(table["contract"]["columns"].as_object_mut().unwrap().remove(gone).is_some());
+    }
+    fs::write(older.join("release.json"), index.to_string()).unwrap();
+    rewrite(&older, "data/generations.parquet", "select * exclude (special_text) from {}");
+    rewrite(&older, "data/sgs_model.parquet", "select * exclude (n_prompts) from {}");
+    let found = failed(&older);
+    // The bytes are others, and nothing else is wrong.
+    assert!(found.len() == 1 && found[0].contains("another SHA-256 than croissant.json says"), "{found:?}");
+}
+
+#[test]
 fn damage_to_the_checksums_is_a_check_that_fails_and_names_them() {
     let dir = tempfile::tempdir().unwrap();
     let release = release(&[&run()], dir.path(), "whole", &[]);

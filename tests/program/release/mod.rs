@@ -64,12 +64,16 @@ fn sum_again(release: &Path) {
 
 /// Puts the rows of a query in the place of a table's file; `{}` stands for it.
 fn rewrite(release: &Path, name: &str, sql: &str) {
-    let file = release.join(name);
+    write_rows(&release.join(name), sql);
+    sum_again(release);
+}
+
+/// Puts the rows of a query in the place of a file; `{}` stands for it.
+fn write_rows(file: &Path, sql: &str) {
     let rows = Session::new(Some(1)).unwrap().query(&sql.replace("{}", &format!("'{}'", file.display()))).unwrap();
-    let mut writer = ArrowWriter::try_new(File::create(&file).unwrap(), rows[0].schema(), None).unwrap();
+    let mut writer = ArrowWriter::try_new(File::create(file).unwrap(), rows[0].schema(), None).unwrap();
     rows.iter().for_each(|batch| writer.write(batch).unwrap());
     writer.close().unwrap();
-    sum_again(release);
 }
 
 /// Rows of a file of the release, as CSV.

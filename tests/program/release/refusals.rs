@@ -65,6 +65,23 @@ fn figures_that_do_not_hold_together_are_told_and_not_released() {
 }
 
 #[test]
+fn scores_of_two_kinds_are_not_released() {
+    let dir = tempfile::tempdir().unwrap();
+    let mixed = dir.path().join("mixed");
+    copy(&run(), &mixed);
+    let part = files_below(&mixed.join("similarities")).unwrap().remove(0);
+    let name = part.strip_prefix(&mixed).unwrap().to_string_lossy().into_owned();
+    write_rows(&part, "select * replace ('another' as chrf_signature) from {}");
+    let mut manifest = json(&mixed, "manifest.json");
+    let bytes = part.metadata().unwrap().len();
+    manifest["parts"][&name] = serde_json::json!({"bytes": bytes, "sha256": sago::hash::of_file(&part).unwrap()});
+    fs::write(mixed.join("manifest.json"), manifest.to_string()).unwrap();
+    output(&["analyze", &mixed.to_string_lossy(), "--quiet"]);
+    let (code, said) = try_release(&[&mixed], &dir.path().join("out"), &[]);
+    assert!(code == Some(2) && said.contains("are of 2 kinds") && said.contains("chrf"), "{said}");
+}
+
+#[test]
 fn a_signal_ends_it_and_nothing_is_left() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("deep/out");

@@ -45,13 +45,15 @@ fn texts_that_may_not_be_passed_on_stay_out() {
 fn a_table_of_ones_own_carries_no_texts_out() {
     let dir = tempfile::tempdir().unwrap();
     let prompts = run().join("prompts.parquet");
-    let of_file = format!("select prompt_id, text from '{}'", prompts.display());
+    let by_file = format!("select prompt_id, text from '{}'", prompts.display());
     let models = [
         ("words", "select dataset, prompt_id, text from variants", ""),
         ("through", "select * from words", ""),
-        ("by_file", &of_file, ""),
+        ("by_file", &by_file, ""),
         ("calm", "select model, axis, sgs from sgs_model where normalization = 'fixed'", CALM),
         ("dataset_ratio", "select dataset, text from prompts", "unique = [\"dataset\", \"text\"]"),
+        // In the place of a built-in one, with other columns and a contract of its own.
+        ("judge_noise", "select model, axis, sgs as mine from sgs_model where normalization = 'fixed'", CALM),
         // With the columns of the built-in model it counts as that.
         ("variant_coverage", &fs::read_to_string("sql/axes/variant_coverage.sql").unwrap(), ""),
     ];
@@ -78,6 +80,7 @@ fn a_table_of_ones_own_carries_no_texts_out() {
         assert!(said.contains(&format!("{name} is left out: its model reads a table with texts")), "{name}: {said}");
     }
     assert!(names.contains(&"calm".to_string()), "{names:?}");
+    assert!(of_file(&with, "select count(mine) as n", "data/judge_noise.parquet") != "n\n0\n");
     assert!(!all_rows(&with).contains("Name a primary colour"));
     assert_eq!(failed(&with), [""; 0]);
 }
