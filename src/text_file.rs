@@ -4,7 +4,6 @@
 
 use std::path::Path;
 
-use crate::datasets::table::name;
 use crate::error::InputError;
 use crate::{Error, Result};
 
@@ -34,6 +33,11 @@ pub(crate) fn utf8<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a str> {
             Err(not_utf8(path).line(line).found(format!("byte 0x{byte:02x}")).into())
         }
     }
+}
+
+/// The file's name without its folders, for the sentence of a message.
+pub(crate) fn name(path: &Path) -> String {
+    path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned())
 }
 
 fn not_utf8(path: &Path) -> InputError {

@@ -12,7 +12,7 @@ use datafusion::prelude::{DataFrame, SessionContext};
 use parquet::file::metadata::KeyValue;
 
 use super::contract::Kind;
-use super::derived_sums::DerivedSums;
+use super::derived_sums::{self, DERIVED, DerivedSums};
 use super::freshness::Origins;
 use super::graph::{Graph, Model};
 use super::inputs::{self, Given};
@@ -25,8 +25,6 @@ use super::{files, materialize, own_models, raw};
 use crate::store::manifest::GIVEN;
 use crate::{Error, Result};
 
-/// Folder of a run for what is derived.
-pub(super) const DERIVED: &str = "analysis";
 /// Under this prefix a given table is known to the model that hands it on.
 const GIVEN_PREFIX: &str = "given_";
 
@@ -92,6 +90,17 @@ pub(crate) fn check_analyzed(run: &Path) -> Result<()> {
 /// As [`Analysis::check_contracts`].
 pub fn check_contracts(run: &Path) -> Result<Vec<Violation>> {
     Analysis::default().check_contracts(run)
+}
+
+/// Refuses a run whose derived tables have other bytes than an analysis wrote.
+///
+/// # Errors
+/// Which table, and what to do; the sums can't be read.
+pub(crate) fn check_derived(run: &Path) -> Result<()> {
+    let graph = Analysis::default().graph(run)?;
+    derived_sums::difference(run, &graph)?.map_or(Ok(()), |fault| {
+        Err(Error::input(format!("the derived tables of {} are damaged", run.display())).found(fault).into())
+    })
 }
 
 /// Which models are run, and on how many threads.
@@ -236,7 +245,7 @@ impl Analysis {
         if let Some(own) = &self.own {
             own_models::keep(run, own)?;
         }
-        sums.finish(&graph, &written)?;
+        sums.finish(&graph, written.iter().map(|table| table.name.as_str()))?;
         Ok(written)
     }
 

@@ -42,6 +42,7 @@ mod text_files;
 mod verify;
 mod volatile;
 
+pub(crate) use analysis::check_derived;
 pub use analysis::{Analysis, Materialized, Step, analyze, check_contracts, is_analyzed};
 pub(crate) use analysis::{check_analyzed, check_is_run, is_run};
 pub use catalog::{Catalog, ColumnDoc, FunctionLine, TableDoc};
@@ -49,7 +50,6 @@ pub(crate) use catalog::{sql_type, type_named};
 pub use compare::{Comparison, Shared, Side, models_of};
 pub use contract::{Column, Contract, Kind};
 pub(crate) use damage::caught;
-pub(crate) use derived_sums::check_derived;
 pub(crate) use dictionary::cell;
 pub use dictionary::dictionary;
 pub(crate) use fault::closest;

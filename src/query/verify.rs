@@ -6,12 +6,13 @@
 
 use std::path::Path;
 
-use super::analysis::{Analysis, DERIVED, check_is_run, compute, derived, given};
+use super::analysis::{Analysis, check_is_run, compute, derived, given};
 use super::contract::Kind;
+use super::derived_sums::{self, DERIVED};
 use super::inputs;
 use super::promises::{self, first_row, named};
 use super::session::Session;
-use super::{damage, derived_sums, same_rows};
+use super::{damage, same_rows};
 use crate::error::InputError;
 use crate::store::check::check_sums;
 use crate::store::manifest::{Manifest, raw_files};

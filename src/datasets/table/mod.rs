@@ -10,6 +10,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::fields;
+pub(crate) use crate::text_file::name;
 use crate::{Error, Result, hash, text_file};
 
 mod delimited;
@@ -176,11 +177,6 @@ pub(super) fn read_embedded(path: &Path, text: &str, wanted: &Wanted) -> Result<
         Ok(())
     })?;
     Ok(Table { sha256: head.sha256, columns: head.columns, header_line: head.header_line, rows })
-}
-
-/// The file's name without its folders, for the sentence of a message.
-pub(crate) fn name(path: &Path) -> String {
-    path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned())
 }
 
 #[cfg(test)]
