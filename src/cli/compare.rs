@@ -74,7 +74,11 @@ impl Compare {
             comparison.cautions()?.iter().for_each(|caution| say(&format!("note: {caution}")));
             for condition in &self.fail_if {
                 if comparison.gate(condition)? {
-                    say(&format!("gate: {condition} comes true for {} against {}", b.model, a.model));
+                    let (of_b, of_a) = (b.run.display(), a.run.display());
+                    say(&format!(
+                        "gate: {condition} comes true for {} of {of_b} against {} of {of_a}",
+                        b.model, a.model
+                    ));
                     failed = true;
                 }
             }

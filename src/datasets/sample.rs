@@ -28,7 +28,10 @@ pub fn sample(prompts: Vec<Prompt>, n: usize, seed: u64) -> Result<Vec<Prompt>> 
     }
     if n > prompts.len() {
         let e = Error::input(format!("{n} prompts are asked for, but data set {dataset} has {}", prompts.len()));
-        return Err(e.expected(format!("1 to {}", prompts.len())).fix("ask for fewer, or give a larger file").into());
+        return Err(e
+            .expected(format!("1 to {}", prompts.len()))
+            .fix("say prompts = N in the study file, or -n N; without that a preset says how many (paper: 16)")
+            .into());
     }
     let mut drawn: Vec<(u64, Prompt)> = Vec::with_capacity(prompts.len());
     let mut seen: HashMap<String, u64> = HashMap::new();

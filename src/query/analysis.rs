@@ -223,29 +223,39 @@ impl Analysis {
         inputs::check(&session, run, &given(run)?, &graph)?;
         let sums = DerivedSums::begin(run)?;
         let mut written = Vec::new();
-        for model in graph.models().iter().filter(|model| needed.contains(model.name.as_str())) {
-            let is_asked = self.only.is_empty() || self.only.contains(&model.name);
-            if !is_asked && take_written(&session, run, model, &origins) {
-                continue;
+        let mut make_all = || -> Result<()> {
+            for model in graph.models().iter().filter(|model| needed.contains(model.name.as_str())) {
+                let is_asked = self.only.is_empty() || self.only.contains(&model.name);
+                if !is_asked && take_written(&session, run, model, &origins) {
+                    continue;
+                }
+                if model.contract.kind == Kind::View {
+                    register_view(&session, model)?;
+                } else {
+                    tell(Step::Begin(&model.name));
+                    let made = make(&session, model, &origins, &derived(run, model))?;
+                    tell(Step::End(&made));
+                    written.push(made);
+                }
+                if model.file.is_some()
+                    && let Some(what) = promises::misfit(&session, &model.name, &model.contract)?
+                {
+                    return Err(model.wrong_contract(&what));
+                }
             }
-            if model.contract.kind == Kind::View {
-                register_view(&session, model)?;
-            } else {
-                tell(Step::Begin(&model.name));
-                let made = make(&session, model, &origins, &derived(run, model))?;
-                tell(Step::End(&made));
-                written.push(made);
-            }
-            if model.file.is_some()
-                && let Some(what) = promises::misfit(&session, &model.name, &model.contract)?
-            {
-                return Err(model.wrong_contract(&what));
-            }
+            Ok(())
+        };
+        let outcome = make_all();
+        let sums = sums.with(written.iter().map(|table| table.name.as_str()))?;
+        if let Err(error) = outcome {
+            // What was written before is whole.
+            sums.write()?;
+            return Err(error);
         }
         if let Some(own) = &self.own {
             own_models::keep(run, own)?;
         }
-        sums.finish(&graph, written.iter().map(|table| table.name.as_str()))?;
+        sums.without_others(&graph)?.write()?;
         Ok(written)
     }
 

@@ -36,13 +36,18 @@ impl DerivedSums {
         Ok(DerivedSums { folder, sums })
     }
 
-    /// Puts them back, with those of the tables that were `written`; a table that no model makes any more is removed.
-    pub(super) fn finish<'a>(mut self, graph: &Graph, written: impl Iterator<Item = &'a str>) -> Result<()> {
+    /// Those of the tables that were `written` as well.
+    pub(super) fn with<'a>(mut self, written: impl Iterator<Item = &'a str>) -> Result<DerivedSums> {
         for table in written {
             let name = file_name(table);
             let sum = hash::of_file(&self.folder.join(&name))?;
             self.sums.insert(name, sum);
         }
+        Ok(self)
+    }
+
+    /// Those of the tables of `graph`; a table that no model makes any more is removed.
+    pub(super) fn without_others(mut self, graph: &Graph) -> Result<DerivedSums> {
         for name in self.sums.keys().cloned().collect::<Vec<_>>() {
             let file = self.folder.join(&name);
             if !tables(graph).any(|table| table == name) {
@@ -52,6 +57,11 @@ impl DerivedSums {
                 self.sums.remove(&name);
             }
         }
+        Ok(self)
+    }
+
+    /// Puts them back into the folder.
+    pub(super) fn write(self) -> Result<()> {
         if self.sums.is_empty() { Ok(()) } else { write(&self.folder, &self.sums) }
     }
 }

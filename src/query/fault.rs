@@ -127,7 +127,7 @@ fn fault(error: &DataFusionError, statement: &Statement, ctx: &SessionContext) -
         _ => match diagnostic {
             Some(diagnostic) => of_diagnostic(diagnostic, said, ctx),
             None => Fault {
-                what: leaf.strip_backtrace(),
+                what: without_report(&leaf.strip_backtrace()),
                 span: called(&leaf.strip_backtrace(), &tokens),
                 help: match leaf {
                     DataFusionError::ResourcesExhausted(_) => vec!["give it more with --memory-limit".to_string()],
@@ -136,6 +136,16 @@ fn fault(error: &DataFusionError, statement: &Statement, ctx: &SessionContext) -
             },
         },
     }
+}
+
+/// A function that does not take what it is given is no fault of the engine, which asks for a report all the same.
+fn without_report(said: &str) -> String {
+    let Some((function, _)) = said.split_once(" failed to match any signature") else { return said.to_string() };
+    let name = function.rsplit_once('\'').and_then(|(head, _)| head.rsplit_once('\''));
+    let name = name.map_or("the function", |(_, name)| name);
+    format!(
+        "{name} does not take values of this type; a truth value counts as cast(x as int), a text as cast(x as double)"
+    )
 }
 
 /// The error of a table that could not be made when the query named it: no fault of the query.

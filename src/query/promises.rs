@@ -36,9 +36,12 @@ pub struct Violation {
 
 impl std::fmt::Display for Violation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {} does not hold", self.model, self.promise)?;
+        if self.first.is_empty() {
+            return Ok(());
+        }
         let rows = if self.rows == 1 { "row" } else { "rows" };
-        write!(f, "{}: {} does not hold in {} {rows}", self.model, self.promise, self.rows)?;
-        if self.first.is_empty() { Ok(()) } else { write!(f, "; first: {}", named(&self.first)) }
+        write!(f, " in {} {rows}; first: {}", self.rows, named(&self.first))
     }
 }
 
@@ -340,10 +343,7 @@ mod tests {
         let found = violations("select 1 as a, 2 as b", "[columns.a]\ndoc = \"a\"\n[columns.c]\ndoc = \"c\"");
         assert_eq!(
             found,
-            [
-                "t: column c is there does not hold in 1 row",
-                "t: column b has a doc line in the contract does not hold in 1 row"
-            ]
+            ["t: column c is there does not hold", "t: column b has a doc line in the contract does not hold"]
         );
     }
 

@@ -117,6 +117,13 @@ fn errors_show_the_place() {
 }
 
 #[test]
+fn a_mean_of_truth_values_says_what_to_write() {
+    let said = refusal(&["-c", "select avg(x > 1) from (values (1), (2)) as t (x)"], "");
+    assert!(said.contains("avg does not take values of this type") && said.contains("cast(x as int)"), "{said}");
+    assert!(!said.contains("bug"), "{said}");
+}
+
+#[test]
 fn tables_and_columns_tell_what_they_mean() {
     let dir = tempfile::tempdir().unwrap();
     let run = run(dir.path(), "r", DELTAS).to_string_lossy().into_owned();

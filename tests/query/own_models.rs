@@ -195,6 +195,18 @@ fn a_contract_that_leaves_columns_out_hides_no_other_promise() {
 }
 
 #[test]
+fn a_model_that_fails_leaves_the_sums_of_what_is_whole() {
+    let run = published_run();
+    run.analyze();
+    let sums = run.path().join("analysis/SHA256SUMS");
+    let before = fs::read_to_string(&sums).unwrap();
+    for sql in ["select nothing from sgs_model", "select cast(axis as double) as x from sgs_model"] {
+        fault(&run, &[("m.sql", sql)]);
+        assert_eq!(fs::read_to_string(&sums).unwrap(), before, "{sql}");
+    }
+}
+
+#[test]
 fn a_model_that_is_gone_leaves_no_table() {
     let run = published_run();
     analysis(&folder(&[("twice.sql", TWICE)])).run(run.path()).unwrap();

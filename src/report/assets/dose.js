@@ -11,7 +11,7 @@ const dose = {
     const rows = page.rows("dose");
     return [modelControl(page, rows), axisControl(page, axesOf(page, rows), "bleu"),
       { key: "value", label: "Value", options: [{ value: "mean_delta", text: "mean delta, with its sign" }, { value: "s", text: "root mean square (s)" }] },
-      { key: "method", label: "Interval", options: [{ value: "bca", text: "BCa bootstrap" }, { value: "t", text: "t distribution" }] }];
+      { key: "method", label: "Interval", options: [{ value: "bca", text: "BCa bootstrap" }, { value: "t", text: "t distribution" }], value: method(page, rows) }];
   },
   rows: (page, state) => page.rows("dose").filter((row) => row.label === state.model && row.axis === state.axis),
   missing(page, state) {

@@ -5,7 +5,7 @@ const dotPlot = {
   title: "SGS and how well it is known",
   how: (page) => `A dot is the SGS of a model, the line its ${confidence(page)} interval over prompts, the dashed line the tolerance; models whose intervals overlap widely are not told apart by this many prompts. `
     + "Each axis has its own scale.",
-  controls: (page) => [datasetControl(page), { key: "method", label: "Interval", options: [{ value: "bca", text: "BCa bootstrap" }, { value: "t", text: "t distribution" }] }],
+  controls: (page) => [datasetControl(page), { key: "method", label: "Interval", options: [{ value: "bca", text: "BCa bootstrap" }, { value: "t", text: "t distribution" }], value: method(page, heatMap.rows(page)) }],
   missing(page, state) {
     return heatMap.missing(page) ?? (dotPlot.rows(page, state).length === 0 ? `There are no scores on ${datasetName(state.dataset)} on the method's own axes.` : null);
   },
@@ -17,9 +17,10 @@ const dotPlot = {
       const known = rows.filter((row) => row[`${state.method}_low`] !== null && row[`${state.method}_high`] !== null);
       const reach = Math.max(...rows.flatMap((row) => [row.sgs, row[`${state.method}_high`] ?? 0]));
       const shown = tolerances.filter((epsilon) => epsilon <= reach * 1.5);
+      const bare = known.length < rows.length ? ["no interval where prompts are too few or all alike"] : [];
       const under = tolerances.filter((epsilon) => epsilon > reach * 1.5).map((epsilon) => `all under the tolerance of ${epsilon}`);
       return {
-        title: [axis, ...under].join(", "),
+        title: [axis, ...under, ...bare].join(", "),
         height: page.models.length * 26 + 62,
         text: `SGS on ${axis} with intervals, ${datasetName(state.dataset)}: ${rows.map((row) => `${row.label} ${score(row.sgs)}`).join(", ")}.`,
         option: {

@@ -31,6 +31,11 @@ function confidence(page) {
   return distinct(page.facts.map((facts) => `${number(facts.confidence * 100)} %`)).join(" or ");
 }
 
+/// The interval that is shown at first: from few prompts BCa is too narrow, or can't be had.
+function method(page, rows) {
+  return rows.some((row) => row.n_prompts < page.facts[0].enough_prompts) ? "t" : "bca";
+}
+
 /// Prompts of a set of rows, as "16" or "8 to 16".
 function spread(numbers) {
   const [least, most] = [Math.min(...numbers), Math.max(...numbers)];
