@@ -149,7 +149,7 @@ fn directories() {
     at(Path::new("/proc/sago"), &["/proc/sago"]);
     let nowhere = dir.path().join("nowhere").to_string_lossy().into_owned();
     refused(&["analyze", &nowhere], &["nowhere"]);
-    refused(&["verify", &nowhere], &["nowhere", "not a run"]);
+    refused(&["verify", &nowhere], &["nowhere", "neither a run nor a release"]);
     refused(&["analyze", &nowhere, "--sql", "no-models"], &["no-models", "no such folder"]);
     refused(&["sql", &nowhere, "-c", "select 1"], &["nowhere"]);
     refused(&["sql", "-c", "select nothing from 'nowhere.csv'"], &["nowhere.csv"]);
