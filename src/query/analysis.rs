@@ -269,8 +269,14 @@ impl Analysis {
         let (graph, origins) = self.graph_with_origins(run)?;
         let aside = Arc::new(tempfile::tempdir().map_err(Error::io("write in", std::env::temp_dir()))?);
         let mut unwritten = Vec::new();
+        let given = given(run)?;
         for model in graph.models() {
             if take_written(&session, run, model, &origins) {
+                continue;
+            }
+            if given.iter().any(|given| given.model == model.name) {
+                // Its rows are in a file already.
+                register_view(&session, model)?;
                 continue;
             }
             if model.contract.kind == Kind::Table {
