@@ -5,10 +5,10 @@
 
 use datafusion::arrow::datatypes::DataType;
 
-use super::analysis::register_view;
 use super::contract::{Column, Kind};
 use super::graph::{Graph, Model};
 use super::header::Header;
+use super::making::register_view;
 use super::models::{STAGES, built_in};
 use super::session::Session;
 use super::{function_page, promises, raw};

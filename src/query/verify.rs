@@ -6,10 +6,11 @@
 
 use std::path::Path;
 
-use super::analysis::{Analysis, check_is_run, compute, derived, given};
+use super::analysis::{Analysis, check_is_run, given};
 use super::contract::Kind;
 use super::derived_sums::{self, DERIVED};
 use super::inputs;
+use super::making::{compute, derived};
 use super::promises::{self, first_row, named};
 use super::session::Session;
 use super::{damage, same_rows};
