@@ -42,6 +42,14 @@ pub enum Error {
         /// What failed.
         what: String,
     },
+    /// A figure or table of a report could not be made.
+    #[error("figure {figure}: {what}")]
+    Figure {
+        /// Its id, as the file of it would be called.
+        figure: String,
+        /// What failed.
+        what: String,
+    },
     /// A query is wrong or failed.
     #[error("query: {0}")]
     Query(String),

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::{Done, mib, note_if_incomplete, print, say};
 use crate::release::texts_not_to_be_passed_on;
-use crate::report::{PageSize, Report, TokenizerFile};
+use crate::report::{FigureKind, PageSize, Report, TokenizerFile};
 use crate::store::check::check_parts;
 use crate::{Error, Result};
 
@@ -20,6 +20,7 @@ use crate::{Error, Result};
   sago report runs/first --without-prompts            charts and tables only
   sago report runs/first --max-size 8MiB              as many prompts as go into 8 MiB
   sago report runs/first --tokenizer llama=llama.gguf   tokens shaded by their probability
+  sago report runs/first --figures svg,tex            and each figure and table as a file, in runs/first/report/figures
 
 The page is one file and asks nothing of a network. It holds the texts of prompts and responses: where these are not to be \
 passed on, say --without-prompts. Prompts are left out where the page would be larger than --max-size, those first whose \
@@ -41,6 +42,9 @@ pub struct ReportCommand {
     /// A model's GGUF file, for tokens shaded by their probability; may be given several times
     #[arg(long, value_name = "MODEL=FILE", conflicts_with = "without_prompts")]
     tokenizer: Vec<TokenizerFile>,
+    /// Write each figure and table as a file, too, into DIR/figures; several kinds with a comma between
+    #[arg(long, value_name = "KIND", value_enum, value_delimiter = ',')]
+    figures: Vec<FigureKind>,
 }
 
 impl ReportCommand {
@@ -59,7 +63,12 @@ impl ReportCommand {
             check_parts(run)?;
             note_if_incomplete(run);
         }
-        let report = Report { prompts: !self.without_prompts, max_size: self.max_size, tokenizers: self.tokenizer };
+        let report = Report {
+            prompts: !self.without_prompts,
+            max_size: self.max_size,
+            tokenizers: self.tokenizer,
+            figures: self.figures,
+        };
         let written = report.write(&self.runs, &out)?;
         if let Some((held, all)) = written.prompts
             && held < all
@@ -76,6 +85,11 @@ impl ReportCommand {
         }
         say(&mib(written.bytes));
         print(&format!("{}\n", written.path.display()))?;
+        if let Some(figures) = written.figures {
+            figures.notes.iter().for_each(|note| say(&format!("note: {note}")));
+            say(&format!("{} figures and tables", figures.files));
+            print(&format!("{}\n", figures.folder.display()))?;
+        }
         Ok(Done::All)
     }
 }

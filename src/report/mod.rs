@@ -1,14 +1,19 @@
 //! Report: one page that shows a run.
 //!
 //! In: analysed runs. Out: `index.html`, which holds its data, its charts and its own code, and asks nothing of a network.
-//! Figures come from SQL queries (`figures`), texts for the prompt browser from the raw tables (`texts`).
+//! Figures come from SQL queries (`figures`), texts for the prompt browser from the raw tables (`texts`). On request each
+//! figure is a file, too: the page's code draws it without a browser (`engine`), and `png` makes pixels of it.
 
+mod code;
 mod columns;
+mod engine;
 mod figures;
 mod fit;
 mod pack;
 mod page;
 mod pieces;
+mod png;
+mod saved;
 mod texts;
 
 use std::path::{Path, PathBuf};
@@ -26,6 +31,7 @@ use self::texts::Texts;
 
 pub use fit::PageSize;
 pub use pieces::TokenizerFile;
+pub use saved::{FigureKind, SavedFigures};
 
 /// What goes into a page.
 #[derive(Debug, Clone)]
@@ -36,6 +42,8 @@ pub struct Report {
     pub max_size: PageSize,
     /// Tokenizers, for the shading of tokens by their probability.
     pub tokenizers: Vec<TokenizerFile>,
+    /// Kinds of files in which each figure and table is written, too; none where empty.
+    pub figures: Vec<FigureKind>,
 }
 
 /// What was written.
@@ -47,13 +55,16 @@ pub struct Written {
     pub bytes: u64,
     /// Prompts whose texts the page holds, of how many; None without the prompt browser.
     pub prompts: Option<(usize, usize)>,
+    /// The figures' own files; None where none were asked for.
+    pub figures: Option<SavedFigures>,
 }
 
 impl Report {
-    /// Writes `out/index.html` of one run or several. The same runs give the same bytes.
+    /// Writes `out/index.html` of one run or several, and its figures to `out/figures`. The same runs give the same bytes.
     ///
     /// # Errors
-    /// A run that is none, is not analysed, or can't be read; a tokenizer that fits no model; `out` can't be written.
+    /// A run that is none, is not analysed, or can't be read; a tokenizer that fits no model; a figure can't be drawn;
+    /// `out` can't be written.
     pub fn write(&self, runs: &[PathBuf], out: &Path) -> Result<Written> {
         let sessions = runs.iter().map(|run| open(run)).collect::<Result<Vec<_>>>()?;
         let tokenizers = Tokenizers::open(&self.tokenizers, &sessions)?;
@@ -70,7 +81,13 @@ impl Report {
         let page = fit::page(&read, self.max_size.bytes)?;
         let path = out.join("index.html");
         write_text(&path, &page.html)?;
-        Ok(Written { bytes: page.html.len() as u64, prompts: self.prompts.then_some(page.prompts), path })
+        let figures = if self.figures.is_empty() {
+            None
+        } else {
+            let data: Vec<_> = read.iter().map(|run| &run.figures).collect();
+            Some(saved::save(&json!({ "runs": data }).to_string(), &self.figures, &out.join("figures"))?)
+        };
+        Ok(Written { bytes: page.html.len() as u64, prompts: self.prompts.then_some(page.prompts), figures, path })
     }
 }
 

@@ -1,34 +1,39 @@
 // Chart: what all charts have in common.
 //
-// In: the particulars of a chart. Out: an ECharts option in the page's colours, drawn as SVG, with a text for readers
-// who do not see it.
+// In: the particulars of a chart, and a theme: colours, the font, whether the place is `narrow`, and `names`, the most
+// room that names get beside a chart. Out: an ECharts option. No part of it needs a browser.
 
 const SMALL = 12;
-/// Named, as widths of texts are measured with it: it is that of the page.
-const FONT = "system-ui, -apple-system, \"Segoe UI\", \"Helvetica Neue\", Arial, sans-serif";
 
-/// Draws into an element and keeps to its width. What a tooltip's formatter gives is text, not markup: names in it are
-/// the users' own.
-function draw(place, option, t, text) {
-  const said = option.tooltip?.formatter;
-  const formatter = said && ((point) => echarts.format.encodeHTML(said(point)).replaceAll("\n", "<br>"));
-  const chart = echarts.init(place, null, { renderer: "svg" });
-  chart.setOption({
-    animation: false,
-    backgroundColor: "transparent",
-    color: t.colors,
-    textStyle: { fontFamily: FONT, fontSize: SMALL, color: t.text },
-    aria: { enabled: true, label: { enabled: true, description: text } },
-    ...option,
-    tooltip: {
-      confine: true, backgroundColor: t.back, borderColor: t.line,
-      textStyle: { color: t.text, fontSize: SMALL }, ...(option.tooltip || {}), ...(formatter && { formatter }),
-    },
-  });
-  // On paper the drawing is scaled to the width of the column.
-  place.querySelector("svg").setAttribute("viewBox", `0 0 ${chart.getWidth()} ${chart.getHeight()}`);
-  place.setAttribute("role", "img");
-  return chart;
+/// An option with what every chart has.
+function whole(option, t) {
+  return {
+    animation: false, backgroundColor: "transparent", color: t.colors,
+    textStyle: { fontFamily: t.font, fontSize: SMALL, color: t.text }, ...option,
+  };
+}
+
+/// Of files: fonts of the same widths, one of which every system has. No quotes: the library puts the names into attributes
+/// as they are.
+const FILE_FONT = "Arial, Helvetica Neue, Helvetica, Liberation Sans, sans-serif";
+/// Their widths of the characters from space to tilde, in thousandths of the font's size.
+const WIDTHS = [
+  278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556, 556, 556, 556, 556, 556,
+  556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667, 611, 778, 722, 278, 500, 667, 556, 833, 722, 778,
+  667, 778, 722, 667, 611, 722, 667, 944, 667, 667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278, 556,
+  556, 222, 222, 500, 222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
+];
+
+/// How wide a text is in such a font, without a browser and with one; the page measures its own font by a canvas (screen.js).
+function plainWidth(text, font) {
+  const size = parseFloat(/([\d.]+)px/.exec(font)?.[1] ?? SMALL);
+  const widths = Array.from(text, (c) => WIDTHS[c.codePointAt(0) - 32] ?? (c < "\u0250" || "†–".includes(c) ? 600 : 1000));
+  return { width: widths.reduce((sum, width) => sum + width, 0) * size / 1000 };
+}
+
+/// How wide a text is as the chart library measures it, which places labels by it.
+function textWidth(text, t, size = SMALL) {
+  return echarts.format.getTextRect(text, `${size}px ${t.font}`).width;
 }
 
 /// An axis of numbers.
@@ -49,26 +54,14 @@ function nameAxis(names, t, more = {}) {
   };
 }
 
-/// Whether the page is as narrow as a phone.
-function isNarrow() {
-  return window.innerWidth < 600;
-}
-
 /// The width that model names get beside a chart; longer ones are broken.
-function beside(names) {
-  const pen = document.createElement("canvas").getContext("2d");
-  pen.font = `${SMALL}px ${FONT}`;
-  const longest = Math.max(...names.map((name) => pen.measureText(name).width), 1);
-  return Math.min(Math.ceil(longest) + 14, isNarrow() ? 96 : 200);
+function beside(names, t) {
+  const longest = Math.max(...names.map((name) => textWidth(name, t)), 1);
+  return Math.min(Math.ceil(longest) + 14, t.names);
 }
 
 function modelAxis(names, t, more = {}) {
-  return nameAxis(names, t, { inverse: true, axisLabel: { width: beside(names) - 8, overflow: "break", lineHeight: 13 }, ...more });
-}
-
-/// What each line or cloud of a chart is called, all of them at once and on paper too.
-function key(entries) {
-  return element("ul", { class: "key" }, entries.map(({ name, look }) => element("li", {}, swatch(look), name)));
+  return nameAxis(names, t, { inverse: true, axisLabel: { width: beside(names, t) - 8, overflow: "break", lineHeight: 13 }, ...more });
 }
 
 const DASHES = { solid: "none", dashed: "6 3", dotted: "2 2" };
@@ -77,18 +70,14 @@ const SHAPES = {
   triangle: ["path", { d: "M14 2 L19 11 H9 Z" }], diamond: ["path", { d: "M14 2 L19 7 L14 12 L9 7 Z" }],
 };
 
-function swatch({ color, symbol, dash }) {
-  const made = (name, attributes) => {
-    const node = document.createElementNS("http://www.w3.org/2000/svg", name);
-    Object.entries(attributes).forEach(([at, value]) => node.setAttribute(at, value));
-    return node;
-  };
+/// A line with its symbol, as it stands in keys, 28 by 14: elements of SVG, each `[name, attributes]`.
+function swatch({ color, symbol, dash }, back) {
   const hollow = symbol.startsWith("empty");
   const [shape, place] = SHAPES[symbol.replace("empty", "").toLowerCase()];
-  const svg = made("svg", { width: 28, height: 14, "aria-hidden": "true" });
-  svg.append(made("line", { x1: 0, y1: 7, x2: 28, y2: 7, stroke: color, "stroke-width": 2, "stroke-dasharray": DASHES[dash] }),
-    made(shape, { ...place, fill: hollow ? "var(--back)" : color, stroke: color, "stroke-width": 1.5 }));
-  return svg;
+  return [
+    ["line", { x1: 0, y1: 7, x2: 28, y2: 7, stroke: color, "stroke-width": 2, "stroke-dasharray": DASHES[dash] }],
+    [shape, { ...place, fill: hollow ? back : color, stroke: color, "stroke-width": 1.5 }],
+  ];
 }
 
 /// Intervals as lines with ends. Data: `[place on the axis of names, low, high]`.

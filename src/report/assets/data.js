@@ -1,18 +1,6 @@
-// Data: packed elements of the page, opened into rows.
+// Data: the page's columns, opened into rows.
 //
-// In: ids of elements whose text is a zlib stream in base64. Out: objects, a row each, with the run they are of.
-
-async function unpack(id) {
-  const bytes = ((text) => {
-    if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
-    const binary = atob(text);
-    const bytes = new Uint8Array(binary.length);
-    for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
-    return bytes;
-  })(document.getElementById(id).textContent);
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return JSON.parse(await new Response(stream).text());
-}
+// In: tables as columns. Out: objects, a row each, with the run they are of. No part of it needs a browser.
 
 /// The value of a column in a row; null for what is not available.
 function at(column, row) {

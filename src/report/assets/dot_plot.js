@@ -2,6 +2,7 @@
 
 const dotPlot = {
   id: "intervals",
+  alone: true,
   title: "SGS and how well it is known",
   how: (page) => `A dot is the SGS of a model, the line its ${confidence(page)} interval over prompts, the dashed line the tolerance; models whose intervals overlap widely are not told apart by this many prompts. `
     + "Each axis has its own scale.",
@@ -20,11 +21,13 @@ const dotPlot = {
       const bare = known.length < rows.length ? ["no interval where prompts are too few or all alike"] : [];
       const under = tolerances.filter((epsilon) => epsilon > reach * 1.5).map((epsilon) => `all under the tolerance of ${epsilon}`);
       return {
+        name: axis,
         title: [axis, ...under, ...bare].join(", "),
+        width: beside(page.models, t) + 250,
         height: page.models.length * 26 + 62,
         text: `SGS on ${axis} with intervals, ${datasetName(state.dataset)}: ${rows.map((row) => `${row.label} ${score(row.sgs)}`).join(", ")}.`,
         option: {
-          grid: { left: beside(page.models), right: 34, top: 22, bottom: 26 },
+          grid: { left: beside(page.models, t), right: 34, top: 22, bottom: 26 },
           xAxis: valueAxis("", t, { min: (extent) => Math.min(0, extent.min), max: (extent) => Math.max(extent.max, reach * 1.05, ...shown.map((epsilon) => epsilon * 1.05), 1e-9) }),
           yAxis: modelAxis(page.models, t),
           tooltip: {

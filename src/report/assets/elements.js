@@ -20,16 +20,6 @@ function select(id, label, options, value, change) {
   return element("div", { class: "control" }, element("label", { for: id }, label), field);
 }
 
-function options(values, text = (value) => value) {
-  return values.map((value) => ({ value, text: text(value) }));
-}
-
-/// Whether each column of a table holds texts, which stand to the left, or numbers.
-function areTexts(head, rows) {
-  const isNumber = (cell) => typeof cell === "number" || cell === null || /^[-–\d.\[]/.test(cell);
-  return head.map((_, i) => !rows.every((row) => isNumber(row[i])));
-}
-
 /// A table that scrolls within its own region; the first column names the row.
 function table({ caption, head, rows }) {
   const left = areTexts(head, rows);

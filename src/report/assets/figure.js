@@ -4,12 +4,12 @@
 // Where the run has nothing to draw, words say why; there is no empty box.
 
 /// `spec`: id, title, how (a sentence, or one made of the page), controls(page), panels(page, state, theme), table(page, state),
-/// missing(page, state): why there is nothing to see, or null; width: wide or square panels. A panel's key says how each
-/// line or cloud looks: `{name, look}`.
+/// missing(page, state): why there is nothing to see, or null; width: wide or square panels; alone: panels are also files of
+/// their own. A panel: name (where it is a file), title, key (how each line or cloud looks: `{name, look}`), width (what it
+/// needs in a file at least), height, text (for readers who do not see it), option (of ECharts).
 function figure(page, spec) {
-  const state = {};
-  const controls = spec.controls ? spec.controls(page).filter((control) => control.options.length > 0) : [];
-  for (const control of controls) state[control.key] = control.value ?? control.options[0].value;
+  const controls = controlsOf(page, spec);
+  const state = firstState(controls);
   const panels = element("div", { class: `panels ${spec.width ?? ""}` });
   const tablePlace = element("div", { id: `${spec.id}-table`, hidden: true });
   const button = element("button", {
@@ -21,7 +21,7 @@ function figure(page, spec) {
   }, "as table");
   button.setAttribute("aria-label", `${spec.title} as table`);
   const chosen = element("p", { class: "chosen" });
-  const save = saveButtons(spec.id, spec.title, () => spec.table(page, state), panels);
+  const save = saveFigure(spec.id, spec.title, () => drawing(page, spec, state), () => spec.table(page, state));
   let charts = [];
 
   const fillTable = () => {
@@ -31,7 +31,7 @@ function figure(page, spec) {
     charts.forEach((chart) => chart.dispose());
     charts = [];
     // On paper there are no controls.
-    chosen.textContent = controls.map((control) => `${control.label}: ${control.options.find((option) => option.value === state[control.key])?.text}`).join("; ");
+    chosen.textContent = chosenWords(controls, state);
     const missing = spec.missing(page, state);
     panels.replaceChildren(...(missing ? [note(missing)] : []));
     button.hidden = missing !== null;
@@ -61,29 +61,4 @@ function figure(page, spec) {
   const section = element("section", { id: spec.id, "aria-labelledby": `${spec.id}-title`, class: "figure" },
     element("h2", { id: `${spec.id}-title` }, spec.title), element("p", { class: "how" }, typeof spec.how === "function" ? spec.how(page) : spec.how), fields, chosen, panels, button, save, tablePlace);
   return { id: spec.id, title: spec.title, section, redraw };
-}
-
-// Controls that several figures have.
-
-function axisControl(page, axes, value) {
-  return { key: "axis", label: "Axis", options: options(axes), value: axes.includes(value) ? value : axes[0] };
-}
-
-function datasetControl(page) {
-  return { key: "dataset", label: "Data set", options: options(["", ...page.datasets], datasetName) };
-}
-
-/// One data set, where no table holds a score of all together.
-function oneDatasetControl(page) {
-  return { key: "dataset", label: "Data set", options: options(page.datasets) };
-}
-
-function modelControl(page, rows) {
-  return { key: "model", label: "Model", options: options(distinct(rows.map((row) => row.label))) };
-}
-
-/// Axes that rows speak of, in the method's order.
-function axesOf(page, rows) {
-  const there = new Set(rows.map((row) => row.axis));
-  return page.axes.map((axis) => axis.axis).filter((axis) => there.has(axis));
 }

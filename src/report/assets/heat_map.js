@@ -3,6 +3,7 @@
 const heatMap = {
   id: "sgs",
   width: "wide",
+  alone: true,
   title: "SGS: how far behaviour moves",
   how: (page) => "A row is a model, a column an axis of behaviour; the number is the mean instability over prompts (0: nothing changed), and a brighter cell is less stable. "
     + `Marks tell scores above the tolerance by a one-sided t-test, uncorrected: ${distinct(page.facts.map((facts) => facts.marks)).join("; or ")}.`,
@@ -20,6 +21,8 @@ const heatMap = {
     const rows = heatMap.rows(page);
     const axes = distinct([...page.main, ...axesOf(page, rows)]);
     const most = Math.max(...rows.map((row) => row.sgs), 1e-12);
+    const shown = (name) => name.replace("_generated", "_gen");
+    const cell = Math.ceil(Math.max(...axes.map((axis) => textWidth(shown(axis), t) + 8), ...rows.map((row) => textWidth(score(row.sgs) + (row.mark || ""), t, 11) + 8)));
     return ["", ...page.datasets].map((dataset) => {
       const here = rows.filter((row) => row.dataset === dataset);
       const cells = here.map((row) => {
@@ -33,12 +36,14 @@ const heatMap = {
       const gaps = page.models.flatMap((model, y) => axes.map((axis, x) => ({ model, axis, value: [x, y] })))
         .filter((gap) => !here.some((row) => row.label === gap.model && row.axis === gap.axis));
       return {
+        name: datasetName(dataset),
         title: datasetName(dataset),
+        width: beside(page.models, t) + axes.length * cell + 4,
         height: page.models.length * 30 + 34,
         text: `Heat map of SGS on ${datasetName(dataset)}: ${count(page.models.length, "model", "models")} by ${axes.length} axes. The table holds every number.`,
         option: {
-          grid: { left: beside(page.models), right: 4, top: 26, bottom: 4 },
-          xAxis: nameAxis(axes, t, { position: "top", axisLine: { show: false }, axisLabel: { formatter: (name) => name.replace("_generated", "_gen") } }),
+          grid: { left: beside(page.models, t), right: 4, top: 26, bottom: 4 },
+          xAxis: nameAxis(axes, t, { position: "top", axisLine: { show: false }, axisLabel: { formatter: shown } }),
           yAxis: modelAxis(page.models, t, { axisLine: { show: false } }),
           tooltip: {
             formatter: ({ data }) => (data.row
@@ -46,7 +51,7 @@ const heatMap = {
               : `${data.axis}: no values; the coverage table says why`),
           },
           series: [
-            { type: "heatmap", data: cells, label: { show: true, fontSize: isNarrow() ? 9 : 11, formatter: ({ data }) => score(data.row.sgs) + (data.row.mark || "") }, emphasis: { disabled: true } },
+            { type: "heatmap", data: cells, label: { show: true, fontSize: t.narrow ? 9 : 11, formatter: ({ data }) => score(data.row.sgs) + (data.row.mark || "") }, emphasis: { disabled: true } },
             { type: "scatter", data: gaps, symbolSize: 12, itemStyle: { color: "transparent" }, label: { show: true, position: "inside", formatter: NONE, color: t.soft } },
           ],
           // Cells bring their own colours; a heat map asks for this all the same.

@@ -1,12 +1,10 @@
 // Main: the page, from top to bottom.
 
-const FIGURES = [heatMap, dotPlot, radar, dose, bleuMirror, correlation, ranks, accuracy, layers, sizes, traces];
-
 function modelsTable(page) {
   return table({
     caption: "Models",
     head: ["model", "parameters", "layers", "weights in", "backend", "SHA-256 of the weights"],
-    rows: page.rows("models").map((row) => [row.label, row.parameters === null ? null : `${Math.round(row.parameters / 1e6).toLocaleString("en")} million`, row.layers, row.dtype, row.backend, row.weights_sha256 ? `${row.weights_sha256.slice(0, 16)}…` : null]),
+    rows: page.rows("models").map((row) => [row.label, row.parameters === null ? null : `${thousands(Math.round(row.parameters / 1e6))} million`, row.layers, row.dtype, row.backend, row.weights_sha256 ? `${row.weights_sha256.slice(0, 16)}…` : null]),
   });
 }
 
@@ -58,7 +56,7 @@ async function start() {
   }
   const page = openData(await unpack("figures"), await unpack("texts"));
   const loaded = new Promise((done) => (document.readyState === "loading" ? document.addEventListener("DOMContentLoaded", done) : done()));
-  const sections = [overview(page), ...FIGURES.map((spec) => figure(page, spec)), sgsTable(page), agreementTable(page), significanceTable(page), coverageTable(page), promptBrowser(page)];
+  const sections = [overview(page), ...FIGURES.map((spec) => figure(page, spec)), ...TABLES.map((spec) => tablesSection(page, spec)), promptBrowser(page)];
   const main = document.getElementById("content");
   main.append(...sections.map(({ section }) => section));
   document.getElementById("contents").append(...sections.map(({ id, title }) => element("li", {}, element("a", { href: `#${id}` }, title))));

@@ -19,12 +19,14 @@ const ranks = {
     const last = Math.max(...rows.map((row) => row.rank));
     const groups = [...grouped(rows, (row) => row.label)];
     return [{
+      // No name of a data set touches the next one's.
+      width: 60 + datasets.length * (12 + Math.min(130, Math.max(...datasets.map((name) => textWidth(datasetName(name), t))))),
       height: Math.max(last * 28 + 90, 220),
       key: modelKey(page, groups.map(([name]) => name), t),
       text: `Ranks on ${state.axis} over ${datasets.map(datasetName).join(", ")}: ${groups.map(([name, mine]) => `${name} ${datasets.map((d) => mine.find((row) => row.dataset === d)?.rank ?? NONE).join(" ")}`).join("; ")}.`,
       option: {
         grid: { left: 36, right: 24, top: 16, bottom: 64 },
-        xAxis: nameAxis(datasets.map(datasetName), t, { boundaryGap: true, axisLabel: { rotate: isNarrow() ? 40 : 0, width: isNarrow() ? 90 : 130, overflow: "break", lineHeight: 14 } }),
+        xAxis: nameAxis(datasets.map(datasetName), t, { boundaryGap: true, axisLabel: { rotate: t.narrow ? 40 : 0, width: t.narrow ? 90 : 130, overflow: "break", lineHeight: 14 } }),
         yAxis: valueAxis("rank", t, { inverse: true, min: 1, max: Math.max(last, 2), interval: 1, nameGap: 22 }),
         tooltip: { formatter: ({ data }) => `${data.row.label}, ${datasetName(data.row.dataset)}\nrank ${data.row.rank} of ${data.row.n_models}, SGS ${score(data.row.sgs)}\non ${count(data.row.n_pairs, "shared wording", "shared wordings")} of ${count(data.row.n_prompts, "prompt", "prompts")}` },
         series: groups.map(([name, mine]) => {

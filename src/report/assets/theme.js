@@ -1,13 +1,9 @@
 // Theme: the colours of charts, light and dark.
 //
-// In: what the reader's system prefers. Out: a palette that stays apart for colour-blind readers (Okabe and Ito),
+// In: whether the ground is dark. Out: a palette that stays apart for colour-blind readers (Okabe and Ito),
 // a sequential and a diverging scale. Colour never stands alone: lines differ by symbol and dash, cells hold their number.
 
-const DARK = window.matchMedia("(prefers-color-scheme: dark)");
-const PRINT = window.matchMedia("print");
-
-function theme() {
-  const dark = DARK.matches && !PRINT.matches;
+function palette(dark) {
   return {
     dark,
     text: dark ? "#e8e8e8" : "#1c1c1c",

@@ -23,7 +23,12 @@ function datasetName(name) {
 }
 
 function count(n, one, many) {
-  return `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
+  return `${thousands(n)} ${n === 1 ? one : many}`;
+}
+
+/// A whole number with its thousands set apart.
+function thousands(n) {
+  return String(n).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 /// The confidence of the page's intervals, as "95 %".
@@ -45,4 +50,10 @@ function spread(numbers) {
 /// An interval in brackets.
 function range(low, high) {
   return low === null || high === null ? NONE : `[${number(low)}, ${number(high)}]`;
+}
+
+/// Whether each column of a table holds texts, which stand to the left, or numbers.
+function areTexts(head, rows) {
+  const isNumber = (cell) => typeof cell === "number" || cell === null || /^[-–\d.\[]/.test(cell);
+  return head.map((_, i) => !rows.every((row) => isNumber(row[i])));
 }

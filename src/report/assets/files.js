@@ -1,0 +1,76 @@
+// Files: what is written of a run, without a browser.
+//
+// In: the page's data, and what is asked for. Out: each figure and table under the name of its file, and words on what is
+// not written and why.
+
+/// Controls that say what a figure is of; the others say how it is shown.
+const SUBJECTS = ["run", "model", "dataset", "axis"];
+/// Most values of a control that get a file each.
+const MOST_VALUES = 20;
+
+/// The figure as it is at first, then one for each other run, model, data set and axis, the rest as at first.
+function statesOf(page, spec) {
+  const controls = controlsOf(page, spec);
+  const first = firstState(controls);
+  const states = [{ name: spec.id, state: first }];
+  const notes = [];
+  for (const control of controls.filter(({ key }) => SUBJECTS.includes(key))) {
+    if (control.options.length > MOST_VALUES) {
+      notes.push(`${spec.id} has ${control.options.length} choices of ${control.label.toLowerCase()}: only ${first[control.key]} is written, the page has all`);
+      continue;
+    }
+    for (const { value, text } of control.options.filter(({ value }) => value !== first[control.key])) {
+      states.push({ name: `${spec.id}-${text}`, state: { ...first, [control.key]: value } });
+    }
+  }
+  return { states, notes };
+}
+
+/// Names as files can have them, each once, capitals or not.
+function fileNames() {
+  const taken = new Set();
+  return (name) => {
+    const plain = name.replace(/[^A-Za-z0-9._-]+/g, "-").slice(0, 100);
+    let free = plain;
+    for (let n = 2; taken.has(free.toLowerCase()); n++) free = `${plain}-${n}`;
+    taken.add(free.toLowerCase());
+    return free;
+  };
+}
+
+function figureFiles(page, spec, { pictures, tables }) {
+  const named = fileNames();
+  const { states, notes } = statesOf(page, spec);
+  const asked = states.map(({ name, state }) => ({ file: named(name), state, missing: spec.missing(page, state) }));
+  if (asked.every(({ missing }) => missing)) return { files: [], notes: [`${spec.id} is not written: ${asked[0].missing}`] };
+  const [written, left] = [asked.filter(({ missing }) => !missing), asked.filter(({ missing }) => missing)];
+  const files = written.map(({ file, state }) => ({ name: file, svg: pictures ? drawing(page, spec, state) : null, tex: tables ? latex(spec.table(page, state)) : null }));
+  if (spec.alone && pictures && !asked[0].missing) {
+    const panels = spec.panels(page, asked[0].state, fileTheme());
+    for (const { name } of panels.length > 1 ? panels : []) {
+      files.push({ name: named(`${spec.id}-${name}`), svg: drawing(page, spec, asked[0].state, name), tex: null });
+    }
+  }
+  return { files, notes: [...notes, ...left.map(({ file, missing }) => `${file} is not written: ${missing}`)] };
+}
+
+function tableFiles(page, spec, { tables }) {
+  if (!tables) return { files: [], notes: [] };
+  const missing = spec.missing(page);
+  if (missing) return { files: [], notes: [`${spec.id} is not written: ${missing}`] };
+  const all = spec.tables(page);
+  return {
+    files: all.filter(({ rows }) => rows.length > 0).map((table) => ({ name: table.id, svg: null, tex: latex(table) })),
+    notes: all.filter(({ rows }) => rows.length === 0).map(({ id, none }) => `${id} is not written: ${none ?? "it has no rows."}`),
+  };
+}
+
+/// The files of one figure or table, as JSON. `data`: that of the page, as JSON; `asked`: `{pictures, tables}`.
+function filesOf(data, id, asked) {
+  echarts.setPlatformAPI({ measureText: (text, font) => plainWidth(text ?? "", font) });
+  const page = openData(JSON.parse(data), []);
+  const [figure, table] = [FIGURES, TABLES].map((all) => all.find((spec) => spec.id === id));
+  return JSON.stringify(figure ? figureFiles(page, figure, JSON.parse(asked)) : tableFiles(page, table, JSON.parse(asked)));
+}
+
+return { ids: JSON.stringify([...FIGURES, ...TABLES].map((spec) => spec.id)), filesOf };

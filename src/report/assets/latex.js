@@ -1,0 +1,16 @@
+// LaTeX: a table as a paper takes it.
+//
+// In: a table. Out: its source, for the package booktabs.
+
+const LATEX = {
+  "\\": "\\textbackslash{}", "{": "\\{", "}": "\\}", "&": "\\&", "%": "\\%", $: "\\$", "#": "\\#", _: "\\_", "^": "\\textasciicircum{}", "~": "\\textasciitilde{}",
+  "†": "$\\dagger$", "–": "--", "…": "\\ldots{}",
+};
+
+function latex({ caption, head, rows }) {
+  const text = (value) => [...number(value)].map((c) => LATEX[c] ?? c).join("");
+  // A row that begins with a bracket would be an option of the line before it.
+  const line = (cells) => `  ${cells.map((cell) => text(cell)).join(" & ").replace(/^\[/, "{[}")} \\\\`;
+  return ["\\begin{table}", "  \\centering", `  \\caption{${text(caption)}}`, `  \\begin{tabular}{${areTexts(head, rows).map((isText) => (isText ? "l" : "r")).join("")}}`, "  \\toprule", line(head), "  \\midrule",
+    ...rows.map(line), "  \\bottomrule", "  \\end{tabular}", "\\end{table}", ""].join("\n");
+}

@@ -1,0 +1,134 @@
+//! PNG: pixels of a drawing.
+//!
+//! In: an SVG, and the fonts of this machine. Out: a PNG of 3 pixels for each of the drawing (288 to the inch), with every
+//! text in it; where a font for one lacks, an error and no picture.
+
+use std::sync::Arc;
+
+use resvg::tiny_skia::{Pixmap, Transform};
+use resvg::usvg::fontdb::{Database, Style};
+use resvg::usvg::{Group, Node, Options, Tree};
+
+use crate::{Error, Result};
+
+/// Pixels for each of the drawing; the same as the page's button gives.
+const DENSITY: f32 = 3.0;
+
+/// Fonts to take where none of those that drawings name is there, the likest first.
+const PREFERRED: &[&str] =
+    &["Arimo", "Nimbus Sans", "Nimbus Sans L", "FreeSans", "Noto Sans", "DejaVu Sans", "Open Sans", "Roboto"];
+
+/// The fonts of this machine.
+#[derive(Debug, Clone)]
+pub struct Fonts {
+    known: Arc<Database>,
+}
+
+impl Fonts {
+    /// Finds them.
+    ///
+    /// # Errors
+    /// There are none.
+    pub fn of_machine() -> Result<Fonts> {
+        let mut known = Database::new();
+        known.load_system_fonts();
+        Fonts::of(known)
+    }
+
+    fn of(mut known: Database) -> Result<Fonts> {
+        let names = |known: &Database| {
+            let upright = known.faces().filter(|face| face.style == Style::Normal && !face.monospaced);
+            let mut names: Vec<String> =
+                upright.flat_map(|face| face.families.iter().map(|(name, _)| name.clone())).collect();
+            names.extend(known.faces().flat_map(|face| face.families.iter().map(|(name, _)| name.clone())).min());
+            names
+        };
+        let names = names(&known);
+        let preferred = PREFERRED.iter().find(|name| names.iter().any(|there| there == *name));
+        let Some(plain) = preferred.map(|name| (*name).to_string()).or_else(|| names.into_iter().min()) else {
+            return Err(Error::input("no font is installed here, and a PNG would have no text")
+                .key("--figures")
+                .found("png")
+                .fix("install a font (Debian: apt-get install fonts-liberation), or ask for svg")
+                .into());
+        };
+        known.set_sans_serif_family(&plain);
+        // What is taken where all names of a text fail.
+        known.set_serif_family(&plain);
+        Ok(Fonts { known: Arc::new(known) })
+    }
+}
+
+/// The pixels of a drawing; `figure` is its name.
+///
+/// # Errors
+/// No font has a character of it; it is no SVG, or too large.
+pub fn png(svg: &str, figure: &str, fonts: &Fonts) -> Result<Vec<u8>> {
+    let failed = |what: String| Error::Figure { figure: figure.to_string(), what };
+    let options = Options { fontdb: fonts.known.clone(), font_family: "sans-serif".into(), ..Options::default() };
+    let tree = Tree::from_str(svg, &options).map_err(|e| failed(e.to_string()))?;
+    if let Some(text) = without_font(tree.root()) {
+        return Err(Error::input(format!("no font that is installed here has a character of the figure {figure}"))
+            .key("--figures")
+            .found(text)
+            .fix("install a font that has it (Debian: apt-get install fonts-noto), or ask for svg")
+            .into());
+    }
+    let pixels = |length: f32| (length * DENSITY).ceil() as u32;
+    let size = tree.size();
+    let mut pixmap = Pixmap::new(pixels(size.width()), pixels(size.height()))
+        .ok_or_else(|| failed(format!("{} x {} is too large for a PNG", size.width(), size.height())))?;
+    resvg::render(&tree, Transform::from_scale(DENSITY, DENSITY), &mut pixmap.as_mut());
+    pixmap.encode_png().map_err(|e| failed(e.to_string()))
+}
+
+/// A text for which there is no glyph.
+fn without_font(group: &Group) -> Option<String> {
+    group.children().iter().find_map(|node| match node {
+        Node::Group(group) => without_font(group),
+        Node::Text(text) => {
+            let glyphs = || text.layouted().iter().flat_map(|span| &span.positioned_glyphs);
+            let written = text.chunks().iter().any(|chunk| !chunk.text().trim().is_empty());
+            let lacking = glyphs().find(|glyph| glyph.id.0 == 0).map(|glyph| glyph.text.clone());
+            lacking.or_else(|| {
+                (written && glyphs().next().is_none()).then(|| text.chunks().iter().map(|c| c.text()).collect())
+            })
+        }
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawing(text: &str) -> String {
+        format!(
+            r##"<svg xmlns="http://www.w3.org/2000/svg" width="60" height="20" font-family="Arial, sans-serif"><rect width="60" height="20" fill="#fff"/><text x="2" y="14">{text}</text></svg>"##
+        )
+    }
+
+    #[test]
+    fn without_a_font_there_is_no_picture() {
+        let error = Fonts::of(Database::new()).unwrap_err().to_string();
+        assert!(error.contains("fonts-liberation") && error.contains("--figures"), "{error}");
+    }
+
+    #[test]
+    fn a_drawing_becomes_pixels_with_its_text() {
+        let Ok(fonts) = Fonts::of_machine() else { return };
+        let image = Pixmap::decode_png(&png(&drawing("model"), "sgs", &fonts).unwrap()).unwrap();
+        assert_eq!((image.width(), image.height()), (180, 60));
+        assert!(image.pixels().iter().any(|pixel| pixel.red() < 100), "no text is in it");
+        assert!(image.pixels().iter().all(|pixel| pixel.alpha() == 255));
+    }
+
+    #[test]
+    fn a_character_without_a_glyph_is_an_error() {
+        let Ok(fonts) = Fonts::of_machine() else { return };
+        // A private character, which a font has only by chance.
+        let error = png(&drawing("a\u{10fff0}"), "sgs", &fonts).unwrap_err().to_string();
+        assert!(error.contains("no font") && error.contains("sgs"), "{error}");
+        assert!(png("no svg", "sgs", &fonts).unwrap_err().to_string().starts_with("figure sgs: "));
+    }
+}
