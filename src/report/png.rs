@@ -3,10 +3,11 @@
 //! In: an SVG, and the fonts of this machine. Out: a PNG of 3 pixels for each of the drawing (288 to the inch), with every
 //! text in it; where a font for one lacks, an error and no picture.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use resvg::tiny_skia::{Pixmap, Transform};
-use resvg::usvg::fontdb::{Database, Style};
+use resvg::usvg::fontdb::Database;
 use resvg::usvg::{Group, Node, Options, Tree};
 
 use crate::{Error, Result};
@@ -14,14 +15,18 @@ use crate::{Error, Result};
 /// Pixels for each of the drawing; the same as the page's button gives.
 const DENSITY: f32 = 3.0;
 
-/// Fonts to take where none of those that drawings name is there, the likest first.
-const PREFERRED: &[&str] =
-    &["Arimo", "Nimbus Sans", "Nimbus Sans L", "FreeSans", "Noto Sans", "DejaVu Sans", "Open Sans", "Roboto"];
+/// Fonts as wide as those that drawings are laid out for, the likest first.
+const AS_WIDE: &[&str] =
+    &["Arial", "Helvetica Neue", "Helvetica", "Liberation Sans", "Arimo", "Nimbus Sans", "Nimbus Sans L", "FreeSans"];
+/// What to take where none of those is there.
+const PREFERRED: &[&str] = &["DejaVu Sans Condensed", "Noto Sans", "Open Sans", "Roboto", "DejaVu Sans"];
 
 /// The fonts of this machine.
 #[derive(Debug, Clone)]
 pub struct Fonts {
     known: Arc<Database>,
+    /// The font that texts are in, where it is none of [`AS_WIDE`].
+    pub stand_in: Option<String>,
 }
 
 impl Fonts {
@@ -36,16 +41,11 @@ impl Fonts {
     }
 
     fn of(mut known: Database) -> Result<Fonts> {
-        let names = |known: &Database| {
-            let upright = known.faces().filter(|face| face.style == Style::Normal && !face.monospaced);
-            let mut names: Vec<String> =
-                upright.flat_map(|face| face.families.iter().map(|(name, _)| name.clone())).collect();
-            names.extend(known.faces().flat_map(|face| face.families.iter().map(|(name, _)| name.clone())).min());
-            names
-        };
-        let names = names(&known);
-        let preferred = PREFERRED.iter().find(|name| names.iter().any(|there| there == *name));
-        let Some(plain) = preferred.map(|name| (*name).to_string()).or_else(|| names.into_iter().min()) else {
+        let names: BTreeSet<String> =
+            known.faces().flat_map(|face| face.families.iter().map(|(name, _)| name.clone())).collect();
+        let there = |wanted: &[&str]| wanted.iter().find(|name| names.contains(**name)).map(|name| (*name).to_string());
+        let as_wide = there(AS_WIDE);
+        let Some(plain) = as_wide.clone().or_else(|| there(PREFERRED)).or_else(|| names.first().cloned()) else {
             return Err(Error::input("no font is installed here, and a PNG would have no text")
                 .key("--figures")
                 .found("png")
@@ -55,7 +55,7 @@ impl Fonts {
         known.set_sans_serif_family(&plain);
         // What is taken where all names of a text fail.
         known.set_serif_family(&plain);
-        Ok(Fonts { known: Arc::new(known) })
+        Ok(Fonts { known: Arc::new(known), stand_in: if as_wide.is_some() { None } else { Some(plain) } })
     }
 }
 

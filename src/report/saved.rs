@@ -56,7 +56,10 @@ pub fn save(data: &str, kinds: &[FigureKind], folder: &Path) -> Result<SavedFigu
             Ok((written, notes))
         })
         .collect();
-    let mut saved = SavedFigures { folder: folder.to_path_buf(), files: 0, notes: Vec::new() };
+    let stand_in = fonts.as_ref().and_then(|fonts| fonts.stand_in.as_ref()).map(|font| {
+        format!("the PNGs are in {font}, which may be wider than the drawings are laid out for; with Arial or a font of its widths (Debian: apt-get install fonts-liberation) no long name touches another")
+    });
+    let mut saved = SavedFigures { folder: folder.to_path_buf(), files: 0, notes: stand_in.into_iter().collect() };
     for made in made {
         let (files, notes) = made?;
         saved.files += files;

@@ -21,11 +21,13 @@ const correlation = {
         itemStyle: { color, borderColor: row.is_independent ? t.text : t.back, borderWidth: row.is_independent ? 2 : 1 },
       };
     }));
+    const room = Math.ceil(Math.max(...axes.map((axis) => textWidth(axis, t)), 0)) + 14;
     return [{
+      width: room + axes.length * Math.max(room, 52) + 6,
       height: axes.length * 40 + 40,
       text: `Rank correlations of ${axes.length} axes for ${state.model}: ${rows.map((row) => `${row.axis_a} and ${row.axis_b} ${number(row.rho)}`).join(", ")}.`,
       option: {
-        grid: { left: 66, right: 6, top: 28, bottom: 4 },
+        grid: { left: room, right: 6, top: 28, bottom: 4 },
         xAxis: nameAxis(axes, t, { position: "top" }), yAxis: nameAxis(axes, t, { inverse: true }),
         tooltip: { formatter: ({ data }) => `${data.row.axis_a} and ${data.row.axis_b}: ${number(data.row.rho)} ${range(data.row.low, data.row.high)}\np ${number(data.row.p)}, ${count(data.row.n, "prompt", "prompts")}` },
         visualMap: { show: false, min: -1, max: 1, dimension: 2, seriesIndex: [], inRange: { color: t.apart } },

@@ -19,27 +19,32 @@ function statesOf(page, spec) {
       notes.push(`${spec.id} has ${control.options.length} choices of ${control.label.toLowerCase()}: only ${first[control.key]} is written, the page has all`);
       continue;
     }
-    for (const { value, text } of control.options.filter(({ value }) => value !== first[control.key])) {
-      states.push({ name: `${spec.id}-${text}`, state: { ...first, [control.key]: value } });
-    }
+    control.options.forEach(({ value, text }, i) => {
+      // A name without a plain letter is told by its place.
+      if (value !== first[control.key]) states.push({ name: `${spec.id}-${plain(text) || i + 1}`, state: { ...first, [control.key]: value } });
+    });
   }
   return { states, notes };
 }
 
-/// Names as files can have them, each once, capitals or not.
-function fileNames() {
+/// A name as a file can have it.
+function plain(name) {
+  return name.replace(/[^A-Za-z0-9._-]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 100);
+}
+
+/// Names, each once, capitals or not.
+function onlyOnce() {
   const taken = new Set();
   return (name) => {
-    const plain = name.replace(/[^A-Za-z0-9._-]+/g, "-").slice(0, 100);
-    let free = plain;
-    for (let n = 2; taken.has(free.toLowerCase()); n++) free = `${plain}-${n}`;
+    let free = name;
+    for (let n = 2; taken.has(free.toLowerCase()); n++) free = `${name}-${n}`;
     taken.add(free.toLowerCase());
     return free;
   };
 }
 
 function figureFiles(page, spec, { pictures, tables }) {
-  const named = fileNames();
+  const named = onlyOnce();
   const { states, notes } = statesOf(page, spec);
   const asked = states.map(({ name, state }) => ({ file: named(name), state, missing: spec.missing(page, state) }));
   if (asked.every(({ missing }) => missing)) return { files: [], notes: [`${spec.id} is not written: ${asked[0].missing}`] };
@@ -47,8 +52,8 @@ function figureFiles(page, spec, { pictures, tables }) {
   const files = written.map(({ file, state }) => ({ name: file, svg: pictures ? drawing(page, spec, state) : null, tex: tables ? latex(spec.table(page, state)) : null }));
   if (spec.alone && pictures && !asked[0].missing) {
     const panels = spec.panels(page, asked[0].state, fileTheme());
-    for (const { name } of panels.length > 1 ? panels : []) {
-      files.push({ name: named(`${spec.id}-${name}`), svg: drawing(page, spec, asked[0].state, name), tex: null });
+    for (const [i, { name }] of (panels.length > 1 ? panels : []).entries()) {
+      files.push({ name: named(`${spec.id}-${plain(name) || i + 1}`), svg: drawing(page, spec, asked[0].state, name), tex: null });
     }
   }
   return { files, notes: [...notes, ...left.map(({ file, missing }) => `${file} is not written: ${missing}`)] };
