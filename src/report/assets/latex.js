@@ -4,11 +4,14 @@
 
 const LATEX = {
   "\\": "\\textbackslash{}", "{": "\\{", "}": "\\}", "&": "\\&", "%": "\\%", $: "\\$", "#": "\\#", _: "\\_", "^": "\\textasciicircum{}", "~": "\\textasciitilde{}",
+  // In the font encoding that LaTeX begins with, these are other characters.
+  "<": "$<$", ">": "$>$", "|": "$|$",
   "†": "$\\dagger$", "–": "--", "…": "\\ldots{}",
 };
 
 function latex({ caption, head, rows }) {
-  const text = (value) => [...number(value)].map((c) => LATEX[c] ?? c).join("");
+  // A number's sign is a minus, not a hyphen.
+  const text = (value) => [...number(value)].map((c) => LATEX[c] ?? c).join("").replace(/(^|\[| )-(?=\d)/g, "$1$$-$$");
   // A row that begins with a bracket would be an option of the line before it.
   const line = (cells) => `  ${cells.map((cell) => text(cell)).join(" & ").replace(/^\[/, "{[}")} \\\\`;
   return ["\\begin{table}", "  \\centering", `  \\caption{${text(caption)}}`, `  \\begin{tabular}{${areTexts(head, rows).map((isText) => (isText ? "l" : "r")).join("")}}`, "  \\toprule", line(head), "  \\midrule",

@@ -13,7 +13,7 @@ function tableSection(id, title, how, ...content) {
 function tablesSection(page, spec) {
   const missing = spec.missing(page);
   if (missing) return tableSection(spec.id, spec.title, spec.how, note(missing));
-  return tableSection(spec.id, spec.title, spec.how, spec.tables(page).flatMap((rows) => (rows.rows.length === 0 && rows.none
+  return tableSection(spec.id, spec.title, spec.how, ...spec.tables(page).flatMap((rows) => (rows.rows.length === 0 && rows.none
     ? [note(rows.none)]
     : [table(rows), element("span", { class: "save" }, "save as", saveButton(rows.caption, "LaTeX", () => saveTable(rows.id, rows)))])));
 }
