@@ -34,7 +34,8 @@ const radar = {
       option: {
         tooltip: {},
         radar: {
-          center: ["50%", "52%"], radius: "72%", indicator: axes.map((name) => ({ name, max, min: 0 })),
+          center: ["50%", "52%"], radius: "72%", // The scale is that of all spokes; it stands at the first.
+          indicator: axes.map((name, i) => ({ name, max, min: 0, axisLabel: { show: i === 0, color: t.soft, fontSize: 10, formatter: number } })),
           axisName: { color: t.text }, splitLine: { lineStyle: { color: t.line } }, splitArea: { show: false }, axisLine: { lineStyle: { color: t.line } },
         },
         series: [{
