@@ -27,7 +27,7 @@ function drawing(page, spec, state, only = null) {
   const t = fileTheme();
   const all = spec.panels(page, state, t);
   const panels = only === null ? all : all.filter((panel) => panel.name === only);
-  const width = Math.max(PANEL[spec.width ?? (panels.length === 1 ? "alone" : "several")], ...panels.map((panel) => panel.width ?? 0));
+  const width = Math.ceil(Math.max(PANEL[spec.width ?? (panels.length === 1 ? "alone" : "several")], ...panels.map((panel) => panel.width ?? 0)));
   const cells = panels.map((panel) => ({ panel, head: heading(panel, t, width) }));
   const rows = inRows(cells, width);
   const columns = Math.max(...rows.map((row) => row.length));
