@@ -294,10 +294,10 @@ impl Analysis {
         let is_asked = |model: &&Model| self.only.is_empty() || self.only.contains(&model.name);
         let asked: Vec<&Model> = graph.models().iter().filter(is_asked).collect();
         let check = |model: &&Model| promises::check(&session, &model.name, &model.contract);
-        let found = if session.has_memory_limit() {
-            asked.iter().map(check).collect::<Result<Vec<_>>>()
-        } else {
+        let found: Result<Vec<_>> = if session.at_once() > 1 {
             asked.par_iter().map(check).collect()
+        } else {
+            asked.iter().map(check).collect()
         };
         Ok(found?.into_iter().flatten().collect())
     }

@@ -51,6 +51,8 @@ const SMALL_BATCH: usize = 8_192;
 const MERGED: usize = 8;
 /// Most partitions: what a join or a group keeps grows with their square.
 const MOST_PARTITIONS: usize = 128;
+/// Queries that run side by side at most: each holds batches and groups of its own.
+const MOST_AT_ONCE: usize = 3;
 /// Most users of memory that an error about its lack names.
 const NAMED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(2);
 
@@ -67,7 +69,8 @@ pub struct Resources {
 pub struct Session {
     ctx: SessionContext,
     schema: Arc<LazySchema>,
-    memory: Option<MemoryLimit>,
+    /// How many queries may run side by side.
+    at_once: usize,
     /// None only while the session is dropped.
     runtime: Option<Runtime>,
     /// A user's own models among its tables.
@@ -118,6 +121,8 @@ impl Session {
             let pool = TrackConsumersPool::new(FairSpillPool::new(limit.bytes()), NAMED);
             environment = environment.with_memory_pool(Arc::new(pool));
         }
+        // Where memory is short, each of several would have only a share of it.
+        let at_once = if memory.is_some() { 1 } else { threads.min(MOST_AT_ONCE) };
         let environment = environment.build_arc().map_err(failed)?;
         let ctx = SessionContext::new_with_config_rt(config, environment);
         functions::register_all(&ctx);
@@ -135,7 +140,7 @@ impl Session {
         Ok(Session {
             ctx,
             schema,
-            memory,
+            at_once,
             runtime: Some(runtime),
             own: Vec::new(),
             behind: Vec::new(),
@@ -311,9 +316,9 @@ impl Session {
         self.behind = behind;
     }
 
-    /// Whether sorts, joins and groups may use only so much memory.
-    pub(super) fn has_memory_limit(&self) -> bool {
-        self.memory.is_some()
+    /// How many queries may run side by side.
+    pub(super) fn at_once(&self) -> usize {
+        self.at_once
     }
 
     /// The context, for the modules that register tables.

@@ -14,9 +14,6 @@ use super::making::{Materialized, begin, end, file_in, register_view};
 use super::session::Session;
 use crate::Result;
 
-/// Tables that are made at a time.
-const MOST: usize = 3;
-
 /// How far a model is.
 pub(super) enum Event<'a> {
     /// Its table begins to be made.
@@ -36,8 +33,6 @@ pub(super) fn make_all(
     folder: &Path,
     mut hear: impl FnMut(Event<'_>) -> Result<()>,
 ) -> Result<()> {
-    // Each of two queries would have half of the memory.
-    let most = if session.has_memory_limit() { 1 } else { MOST };
     let mut open: BTreeSet<&str> = models.iter().map(|model| model.name.as_str()).collect();
     let mut waiting = models.to_vec();
     let mut running: Vec<&Model> = Vec::new();
@@ -46,7 +41,7 @@ pub(super) fn make_all(
     loop {
         while outcome.is_ok()
             && let Some(at) = waiting.iter().position(|model| {
-                let may_begin = model.contract.kind == Kind::View || running.len() < most;
+                let may_begin = model.contract.kind == Kind::View || running.len() < session.at_once();
                 may_begin && !model.reads.iter().any(|name| open.contains(name.as_str()))
             })
         {
