@@ -7,6 +7,7 @@ mod analyze;
 mod compare;
 mod doctor;
 mod import;
+mod log;
 mod measure;
 mod own_models;
 mod progress;
@@ -21,7 +22,7 @@ mod verify;
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{ArgAction, Args, Parser, Subcommand};
 
 use crate::query::{MemoryLimit, Resources};
 use crate::store::begun::Begun;
@@ -54,6 +55,9 @@ pub enum Done {
                   sago sql runs/first                           a prompt for SQL; \\d lists the tables"
 )]
 pub struct Arguments {
+    /// Say on stderr what is read and done, and how long it took; given twice, also every file written and every query
+    #[arg(long, short, global = true, action = ArgAction::Count)]
+    verbose: u8,
     #[command(subcommand)]
     command: Command,
 }
@@ -111,6 +115,7 @@ impl Arguments {
     /// # Errors
     /// Whatever kept it from being done; the exit code is then 2.
     pub fn carry_out(self) -> Result<Done> {
+        log::begin(self.verbose);
         match self.command {
             Command::Run(run) => run.carry_out(),
             Command::Measure(measure) => measure.carry_out(),

@@ -1,17 +1,21 @@
 //! Progress on stderr: a bar with rate and time left; plain lines now and then where stderr is no terminal.
 
-use std::io::IsTerminal;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::say;
+use super::{log, say};
 use crate::query::Step;
 use crate::run::Progress;
 
 /// Between plain lines.
 const PLAIN_EVERY: Duration = Duration::from_secs(15);
+
+/// A terminal; but not one on which the lines of `--verbose` stand.
+fn target() -> ProgressDrawTarget {
+    if log::is_on() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() }
+}
 
 /// Draws a run's progress on stderr.
 #[derive(Debug)]
@@ -55,7 +59,7 @@ impl Progress for Stderr {
     fn begin(&self, what: &str, total: u64, done: u64) {
         self.with_bar(|slot| {
             let style = "{msg} {wide_bar} {pos}/{len} wordings, {per_sec}, {eta} left";
-            let bar = ProgressBar::new(total).with_message(what.to_string());
+            let bar = ProgressBar::with_draw_target(Some(total), target()).with_message(what.to_string());
             if let Ok(style) = ProgressStyle::with_template(style) {
                 bar.set_style(style);
             }
@@ -74,7 +78,7 @@ impl Progress for Stderr {
         self.with_bar(|slot| {
             let Some(b) = slot else { return };
             b.bar.set_position(wordings);
-            if !std::io::stderr().is_terminal() && b.said.elapsed() >= PLAIN_EVERY {
+            if b.bar.is_hidden() && b.said.elapsed() >= PLAIN_EVERY {
                 b.said = Instant::now();
                 let (done, total) = (b.bar.position(), b.bar.length().unwrap_or(0));
                 let rate = (done - b.done_before) as f64 / b.started.elapsed().as_secs_f64();
@@ -106,7 +110,7 @@ pub struct Tables {
 impl Tables {
     /// Progress that says nothing where `quiet`.
     pub fn new(quiet: bool) -> Self {
-        let spinner = ProgressBar::new_spinner();
+        let spinner = ProgressBar::with_draw_target(None, target());
         if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}, {elapsed}") {
             spinner.set_style(style);
         }

@@ -50,6 +50,11 @@ pub fn datasets(config: &Config, seed: u64) -> Result<(Vec<DatasetPlan>, Vec<Vec
             None => entry.name.check("dataset.name", datasets::load(&spec(entry)))?,
         };
         let rows = loaded.prompts.len();
+        let from = match &loaded.origin {
+            Origin::Starter { .. } => "the starter prompts",
+            Origin::File { path, .. } => &*path.to_string_lossy(),
+        };
+        log::info!("data set {}: {rows} prompts from {from}", entry.name.value);
         let sampled = datasets::sample(loaded.prompts, n, seed);
         let sampled = match entry.prompts.as_ref().or(config.prompts.as_ref()) {
             Some(said) => said.check("prompts", sampled)?,
@@ -128,6 +133,7 @@ pub fn models(config: &Config, max_new_tokens: usize) -> Result<(Vec<ModelPlan>,
             return Err(error.fix("give each [[model]] a name of its own").into());
         }
         let info = Model::inspect(&name, &path)?;
+        log::info!("model {name}: {}, {} weights", path.display(), info.parameters);
         if max_new_tokens >= info.context {
             const KEY: &str = "generation.max_new_tokens";
             let what = format!("{max_new_tokens} new tokens do not fit model {name}");
@@ -178,6 +184,7 @@ pub fn scorer(said: &config::Measure) -> Result<Option<BertScorer>> {
         Some((_, dir)) => PathBuf::from(dir),
     };
     let loaded = BertScorer::load(&dir, layer);
+    log::info!("encoder of BERTScore: {}", dir.display());
     match (&said.layer, &said.encoder) {
         (Some(layer), _) => layer.check("measure.layer", loaded).map(Some),
         (None, Some(encoder)) => encoder.check("measure.encoder", loaded).map(Some),

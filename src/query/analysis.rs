@@ -6,16 +6,19 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use super::contract::Kind;
-use super::derived_sums::{self, DerivedSums};
+use super::derived_sums::{self, DERIVED, DerivedSums};
 use super::freshness::Origins;
 use super::graph::{Graph, Model};
 use super::inputs::{self, Given};
-use super::making::{Materialized, compute, derived, made, make, register_view, take_written};
+use super::making::{Materialized, derived, file_in, made, register_view, take_written};
 use super::memory::MemoryLimit;
 use super::models::{Source, built_in};
 use super::promises::{self, Violation};
 use super::session::{Resources, Session};
+use super::side_by_side::{Event, make_all};
 use super::{files, own_models, raw};
 use crate::store::manifest::GIVEN;
 use crate::{Error, Result};
@@ -205,30 +208,25 @@ impl Analysis {
         let needed = graph.needed(&self.only)?;
         inputs::check(&session, run, &given(run)?, &graph)?;
         let sums = DerivedSums::begin(run)?;
+        let is_asked = |model: &Model| self.only.is_empty() || self.only.contains(&model.name);
+        let needed = graph.models().iter().filter(|model| needed.contains(model.name.as_str()));
+        let to_make: Vec<&Model> =
+            needed.filter(|model| is_asked(model) || !take_written(&session, run, model, &origins)).collect();
         let mut written = Vec::new();
-        let mut make_all = || -> Result<()> {
-            for model in graph.models().iter().filter(|model| needed.contains(model.name.as_str())) {
-                let is_asked = self.only.is_empty() || self.only.contains(&model.name);
-                if !is_asked && take_written(&session, run, model, &origins) {
-                    continue;
-                }
-                if model.contract.kind == Kind::View {
-                    register_view(&session, model)?;
-                } else {
-                    tell(Step::Begin(&model.name));
-                    let made = make(&session, model, &origins, &derived(run, model))?;
-                    tell(Step::End(&made));
-                    written.push(made);
-                }
-                if model.file.is_some()
-                    && let Some(what) = promises::misfit(&session, &model.name, &model.contract)?
-                {
-                    return Err(model.wrong_contract(&what));
+        let outcome = make_all(&session, &origins, &to_make, &run.join(DERIVED), |event| {
+            match event {
+                Event::Begun(model) => tell(Step::Begin(&model.name)),
+                Event::Ready(model, made) => {
+                    if let Some(made) = made {
+                        tell(Step::End(&made));
+                        written.push(made);
+                    }
+                    check_fit(&session, model)?;
                 }
             }
             Ok(())
-        };
-        let outcome = make_all();
+        });
+        written.sort_by_key(|made: &Materialized| to_make.iter().position(|model| model.name == made.name));
         let sums = sums.with(written.iter().map(|table| table.name.as_str()))?;
         if let Err(error) = outcome {
             // What was written before is whole.
@@ -268,7 +266,7 @@ impl Analysis {
             let (model, metadata, aside) = (model.clone(), origins.metadata(&model.name), Arc::clone(&aside));
             session.register_lazily(&model.name.clone(), move |ctx| {
                 // The folder lives as long as what is in it can be asked for.
-                let file = aside.path().join(format!("{}.parquet", model.name));
+                let file = file_in(aside.path(), &model);
                 made(ctx, model.clone(), metadata.clone(), file)
             })?;
         }
@@ -287,24 +285,21 @@ impl Analysis {
         let (graph, origins) = self.graph_with_origins(run)?;
         let needed = graph.needed(&self.only)?;
         let aside = tempfile::tempdir().map_err(Error::io("write in", std::env::temp_dir()))?;
-        for model in graph.models() {
-            if take_written(&session, run, model, &origins) {
-                continue;
-            }
-            if needed.contains(model.name.as_str()) {
-                compute(&session, model, &origins, aside.path())?;
-            } else {
-                // A promise may speak of values of any table.
-                register_view(&session, model)?;
-            }
-        }
-        let mut violations = Vec::new();
-        for model in graph.models() {
-            if self.only.is_empty() || self.only.contains(&model.name) {
-                violations.extend(promises::check(&session, &model.name, &model.contract)?);
-            }
-        }
-        Ok(violations)
+        let unwritten = graph.models().iter().filter(|model| !take_written(&session, run, model, &origins));
+        let is_needed = |model: &&Model| needed.contains(model.name.as_str());
+        let (to_make, others): (Vec<&Model>, Vec<&Model>) = unwritten.partition(is_needed);
+        make_all(&session, &origins, &to_make, aside.path(), |_| Ok(()))?;
+        // A promise may speak of values of any table.
+        others.into_iter().try_for_each(|model| register_view(&session, model))?;
+        let is_asked = |model: &&Model| self.only.is_empty() || self.only.contains(&model.name);
+        let asked: Vec<&Model> = graph.models().iter().filter(is_asked).collect();
+        let check = |model: &&Model| promises::check(&session, &model.name, &model.contract);
+        let found: Result<Vec<_>> = if session.at_once() > 1 {
+            asked.par_iter().map(check).collect()
+        } else {
+            asked.iter().map(check).collect()
+        };
+        Ok(found?.into_iter().flatten().collect())
     }
 
     /// Registers `names` and what they need as views over the tables that `session` has already.
@@ -337,6 +332,14 @@ impl Analysis {
         }
         Ok(session)
     }
+}
+
+/// A user's contract must be one that the columns can keep.
+fn check_fit(session: &Session, model: &Model) -> Result<()> {
+    if model.file.is_none() {
+        return Ok(());
+    }
+    promises::misfit(session, &model.name, &model.contract)?.map_or(Ok(()), |what| Err(model.wrong_contract(&what)))
 }
 
 /// Whether a folder is a run at all.

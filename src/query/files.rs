@@ -18,6 +18,7 @@ use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
 use datafusion::prelude::SessionContext;
 
+use super::types::with_views;
 use super::{damage, text_files};
 use crate::{Error, Result};
 
@@ -55,7 +56,7 @@ pub(super) async fn open(ctx: &SessionContext, path: &Path) -> Result<Arc<dyn Ta
     let format: Arc<dyn FileFormat> = match ending {
         "parquet" => {
             damage::footer(path).map_err(|found| damage::damaged(path, found, damage::ELSEWHERE))?;
-            Arc::new(ParquetFormat::default().with_force_view_types(false))
+            Arc::new(ParquetFormat::default())
         }
         "csv" | "tsv" => {
             let delimiter = if ending == "csv" { b',' } else { b'\t' };
@@ -92,18 +93,18 @@ pub(super) async fn open(ctx: &SessionContext, path: &Path) -> Result<Arc<dyn Ta
 
 /// A folder of Parquet parts `COLUMN=VALUE/.../*.parquet` with the schema that its files are held to.
 pub(super) fn open_parts(folder: &Path, columns: &[&str], schema: SchemaRef) -> Result<Arc<dyn TableProvider>> {
-    let format = ParquetFormat::default().with_force_view_types(false);
+    let format = ParquetFormat::default();
     let partitions = columns.iter().map(|c| ((*c).to_string(), DataType::Utf8)).collect();
     let options =
         ListingOptions::new(Arc::new(format)).with_file_extension(".parquet").with_table_partition_cols(partitions);
-    listing(location(folder, true)?, options, schema).map_err(super::session::failed)
+    listing(location(folder, true)?, options, with_views(&schema)).map_err(super::session::failed)
 }
 
 /// One Parquet file with the schema that it is held to.
 pub(super) fn open_part(file: &Path, schema: SchemaRef) -> Result<Arc<dyn TableProvider>> {
-    let format = ParquetFormat::default().with_force_view_types(false);
+    let format = ParquetFormat::default();
     let options = ListingOptions::new(Arc::new(format)).with_file_extension(".parquet");
-    listing(location(file, false)?, options, schema).map_err(super::session::failed)
+    listing(location(file, false)?, options, with_views(&schema)).map_err(super::session::failed)
 }
 
 fn listing(

@@ -36,28 +36,37 @@ pub(super) fn take_written(session: &Session, run: &Path, model: &Model, origins
     let path = derived(run, model);
     let kept = model.contract.kind == Kind::Table && origins.made(&model.name, &path);
     // A file that can't be opened is as good as none: what is derived can be computed anew.
-    kept && session.register_file(&model.name, &path).is_ok()
-}
-
-/// Computes a model in `folder` and registers it; a view is only registered.
-pub(super) fn compute(session: &Session, model: &Model, origins: &Origins, folder: &Path) -> Result<()> {
-    match model.contract.kind {
-        Kind::View => register_view(session, model),
-        Kind::Table => make(session, model, origins, &folder.join(format!("{}.parquet", model.name))).map(drop),
+    let taken = kept && session.register_file(&model.name, &path).is_ok();
+    if taken {
+        log::debug!("table {}: as written in {}", model.name, path.display());
     }
+    taken
 }
 
-/// Runs a model, writes its rows to `path` and registers them.
-pub(super) fn make(session: &Session, model: &Model, origins: &Origins, path: &Path) -> Result<Materialized> {
+/// Begins to run a model and to write its rows to `path`; `done` hears of the outcome, for [`end`].
+pub(super) fn begin(
+    session: &Session,
+    model: &Model,
+    origins: &Origins,
+    path: &Path,
+    done: impl FnOnce(Result<Materialized>) + Send + 'static,
+) {
     let start = Instant::now();
-    let (ctx, copy, target) = (session.context().clone(), model.clone(), path.to_path_buf());
+    let (ctx, model, path) = (session.context().clone(), model.clone(), path.to_path_buf());
     let metadata = origins.metadata(&model.name);
-    let rows = session
-        .wait(async move { materialize::write(planned(&ctx, &copy).await?, &copy, metadata, &target).await })
-        .flatten()
-        .map_err(|e| of_model(model, session.blame(e)))?;
+    let work = async move {
+        let rows = materialize::write(planned(&ctx, &model).await?, &model, metadata, &path).await?;
+        Ok(Materialized { name: model.name, rows, seconds: start.elapsed().as_secs_f64() })
+    };
+    session.start(work, |made| done(made.flatten()));
+}
+
+/// Registers a table that was [begun](begin); an error names the model or the damaged file.
+pub(super) fn end(session: &Session, model: &Model, path: &Path, made: Result<Materialized>) -> Result<Materialized> {
+    let made = made.map_err(|e| of_model(model, session.blame(e)))?;
+    log::info!("table {}: {} rows made in {:.2} s", made.name, made.rows, made.seconds);
     session.register_file(&model.name, path)?;
-    Ok(Materialized { name: model.name.clone(), rows, seconds: start.elapsed().as_secs_f64() })
+    Ok(made)
 }
 
 /// Makes a model's table: a view as it is, a table written to `file`.
@@ -97,7 +106,12 @@ async fn planned(ctx: &SessionContext, model: &Model) -> Result<DataFrame> {
 
 /// Where a model's rows are written.
 pub(super) fn derived(run: &Path, model: &Model) -> PathBuf {
-    run.join(DERIVED).join(format!("{}.parquet", model.name))
+    file_in(&run.join(DERIVED), model)
+}
+
+/// The file of a model's rows in a folder.
+pub(super) fn file_in(folder: &Path, model: &Model) -> PathBuf {
+    folder.join(format!("{}.parquet", model.name))
 }
 
 /// Registers a model as a view: its rows are computed where it is read.

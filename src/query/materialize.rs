@@ -6,9 +6,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, RecordBatch};
-use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::arrow::datatypes::DataType;
 use datafusion::common::Column;
 use datafusion::common::utils::take_function_args;
 use datafusion::logical_expr::{
@@ -22,7 +20,9 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 
 use super::graph::Model;
+use super::joins;
 use super::session::failed;
+use super::types::{plain, plain_schema};
 use crate::store::files::Pending;
 use crate::{Error, Result};
 
@@ -42,7 +42,7 @@ pub(super) async fn write(frame: DataFrame, model: &Model, metadata: Vec<KeyValu
     let mut writer = ArrowWriter::try_new(pending.file(), Arc::clone(&schema), Some(properties))
         .map_err(Error::table(&model.name))?;
     let mut rows = 0u64;
-    let mut batches = frame.execute_stream().await.map_err(failed)?;
+    let mut batches = joins::rows(frame).await.map_err(failed)?;
     while let Some(batch) = batches.next().await {
         let batch = plain(&batch.map_err(failed)?, &schema).map_err(Error::table(&model.name))?;
         rows += batch.num_rows() as u64;
@@ -93,31 +93,4 @@ impl ScalarUDFImpl for Opaque {
         let [argument] = take_function_args(self.name(), args.args)?;
         Ok(argument)
     }
-}
-
-/// The schema in plain types; every column may hold NULL.
-pub(crate) fn plain_schema(schema: &Schema) -> SchemaRef {
-    let fields = schema.fields().iter().map(|f| Field::new(f.name(), plain_type(f.data_type()), true));
-    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
-}
-
-/// The type that every Parquet reader opens the same way.
-fn plain_type(data_type: &DataType) -> DataType {
-    match data_type {
-        DataType::Utf8View | DataType::LargeUtf8 => DataType::Utf8,
-        DataType::BinaryView | DataType::LargeBinary => DataType::Binary,
-        DataType::UInt64 => DataType::Int64,
-        DataType::Dictionary(_, value) => plain_type(value),
-        DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
-            DataType::List(Arc::new(Field::new("item", plain_type(item.data_type()), true)))
-        }
-        other => other.clone(),
-    }
-}
-
-/// The rows in the types of a plain schema.
-pub(crate) fn plain(batch: &RecordBatch, schema: &SchemaRef) -> datafusion::error::Result<RecordBatch> {
-    let columns = batch.columns().iter().zip(schema.fields()).map(|(column, field)| cast(column, field.data_type()));
-    let columns: Vec<ArrayRef> = columns.collect::<Result<_, _>>()?;
-    Ok(RecordBatch::try_new(Arc::clone(schema), columns)?)
 }

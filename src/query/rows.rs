@@ -21,6 +21,7 @@ use tokio::task::JoinHandle;
 use super::fault::failed_at;
 use super::session::{Session, broke_off};
 use super::statement::Statement;
+use super::types::without_views;
 use crate::{Error, Result};
 
 /// Batches that wait for their reader.
@@ -85,6 +86,7 @@ impl<'s> Rows<'s> {
             let (statement, ctx) = from;
             let forward = async {
                 while let Some(batch) = stream.next().await {
+                    let batch = batch.and_then(|batch| without_views(&batch));
                     let batch = batch.map_err(|e| failed_at(&e, &statement, &ctx));
                     let ends = batch.is_err();
                     // Without a reader there is nothing left to do.

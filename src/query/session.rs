@@ -23,7 +23,7 @@ use datafusion::execution::disk_manager::DiskManagerBuilder;
 use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
-use futures::FutureExt;
+use futures::{FutureExt, TryFutureExt, TryStreamExt};
 use tokio::runtime::{Builder, Runtime};
 
 use super::analysis::Analysis;
@@ -33,7 +33,8 @@ use super::lazy::LazySchema;
 use super::memory::MemoryLimit;
 use super::rows::Rows;
 use super::statement::Statement;
-use super::{damage, depth, files, functions, place};
+use super::types::{schema_without_views, without_views};
+use super::{damage, depth, files, functions, joins, place};
 use crate::store::files::files_below;
 use crate::{Error, Result};
 
@@ -50,6 +51,8 @@ const SMALL_BATCH: usize = 8_192;
 const MERGED: usize = 8;
 /// Most partitions: what a join or a group keeps grows with their square.
 const MOST_PARTITIONS: usize = 128;
+/// Queries that run side by side at most: each holds batches and groups of its own.
+const MOST_AT_ONCE: usize = 3;
 /// Most users of memory that an error about its lack names.
 const NAMED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(2);
 
@@ -66,6 +69,8 @@ pub struct Resources {
 pub struct Session {
     ctx: SessionContext,
     schema: Arc<LazySchema>,
+    /// How many queries may run side by side.
+    at_once: usize,
     /// None only while the session is dropped.
     runtime: Option<Runtime>,
     /// A user's own models among its tables.
@@ -94,7 +99,7 @@ impl Session {
     }
 
     /// As [`Session::new`], within `resources`. Under a memory limit sorts and groups go to files in the system's
-    /// temporary folder when they reach it, and joins sort their sides, so that they can do so as well.
+    /// temporary folder when they reach it; joins that do not fit sort their sides, so that they can do so as well.
     ///
     /// # Errors
     /// When the threads can't be started.
@@ -108,19 +113,16 @@ impl Session {
         config.options_mut().execution.collect_statistics = false;
         // Errors say where in the query their cause stands.
         config.options_mut().sql_parser.collect_spans = true;
-        // Plain strings: what is written must open in every reader, and views gain nothing on these tables.
-        config.options_mut().execution.parquet.schema_force_view_types = false;
-        config.options_mut().sql_parser.map_string_types_to_utf8view = false;
         let mut environment = RuntimeEnvBuilder::new();
         if let Some(limit) = memory {
-            // The table of a hash join can't leave memory.
-            config.options_mut().optimizer.prefer_hash_join = false;
             config = config.with_batch_size(SMALL_BATCH);
             let disk = DiskManagerBuilder::default().with_max_spill_merge_fan_in(MERGED);
             environment = environment.with_disk_manager_builder(disk);
             let pool = TrackConsumersPool::new(FairSpillPool::new(limit.bytes()), NAMED);
             environment = environment.with_memory_pool(Arc::new(pool));
         }
+        // Where memory is short, each of several would have only a share of it.
+        let at_once = if memory.is_some() { 1 } else { threads.min(MOST_AT_ONCE) };
         let environment = environment.build_arc().map_err(failed)?;
         let ctx = SessionContext::new_with_config_rt(config, environment);
         functions::register_all(&ctx);
@@ -135,7 +137,15 @@ impl Session {
             .enable_all()
             .build()
             .map_err(|e| Error::Query(format!("could not start {threads} threads: {e}")))?;
-        Ok(Session { ctx, schema, runtime: Some(runtime), own: Vec::new(), behind: Vec::new(), unwritten: Vec::new() })
+        Ok(Session {
+            ctx,
+            schema,
+            at_once,
+            runtime: Some(runtime),
+            own: Vec::new(),
+            behind: Vec::new(),
+            unwritten: Vec::new(),
+        })
     }
 
     /// A session with all tables of a run: the raw ones (empty where the run has none), the constants, and every
@@ -174,11 +184,12 @@ impl Session {
         let Some(runtime) = &self.runtime else { return Err(closed()) };
         let (ctx, copy) = (self.ctx.clone(), statement.clone());
         let planned = self.wait(async move {
+            log::debug!("query: {}", copy.sql());
             let frame = plan_statement(&ctx, &copy).await?;
-            let schema = SchemaRef::new(frame.schema().as_arrow().clone());
+            let schema = schema_without_views(frame.schema().as_arrow());
             let (mut state, plan) = frame.into_parts();
             *state.config_mut() = state.config().clone().with_batch_size(SMALL_BATCH);
-            let stream = DataFrame::new(state, plan).execute_stream().await.map_err(|e| failed_at(&e, &copy, &ctx))?;
+            let stream = joins::rows(DataFrame::new(state, plan)).await.map_err(|e| failed_at(&e, &copy, &ctx))?;
             Ok((schema, stream))
         });
         let (schema, stream) = planned.flatten().map_err(|e| self.blame(e))?;
@@ -201,10 +212,14 @@ impl Session {
     pub fn query(&self, sql: &str) -> Result<Vec<RecordBatch>> {
         let (ctx, sql) = (self.ctx.clone(), sql.to_string());
         self.wait(async move {
+            log::debug!("query: {sql}");
             let statement = Statement::from(sql.as_str());
             let frame = plan_statement(&ctx, &statement).await?;
-            let schema = SchemaRef::new(frame.schema().as_arrow().clone());
-            let mut batches = frame.collect().await.map_err(|e| failed_at(&e, &statement, &ctx))?;
+            let schema = schema_without_views(frame.schema().as_arrow());
+            let rows = joins::rows(frame).map_err(|e| failed_at(&e, &statement, &ctx)).await?;
+            let plain = rows.and_then(|batch| ready(without_views(&batch)));
+            let mut batches: Vec<RecordBatch> =
+                plain.try_collect().await.map_err(|e| failed_at(&e, &statement, &ctx))?;
             if batches.is_empty() {
                 batches.push(RecordBatch::new_empty(schema));
             }
@@ -301,6 +316,11 @@ impl Session {
         self.behind = behind;
     }
 
+    /// How many queries may run side by side.
+    pub(super) fn at_once(&self) -> usize {
+        self.at_once
+    }
+
     /// The context, for the modules that register tables.
     pub(super) fn context(&self) -> &SessionContext {
         &self.ctx
@@ -316,14 +336,23 @@ impl Session {
     /// Runs `work` on the session's threads and waits; a panic in it is an error. Unlike `block_on` this also works
     /// inside another runtime.
     pub(super) fn wait<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Result<T> {
-        let Some(runtime) = &self.runtime else { return Err(closed()) };
         let (done, result) = mpsc::sync_channel(1);
+        // The receiver below waits for exactly this message.
+        self.start(work, move |outcome| drop(done.send(outcome)));
+        result.recv().map_err(|_| broke_off(&"no answer"))?
+    }
+
+    /// Runs `work` on the session's threads; `done` hears of its outcome. A panic in it is an error.
+    pub(super) fn start<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+        done: impl FnOnce(Result<T>) + Send + 'static,
+    ) {
+        let Some(runtime) = &self.runtime else { return done(Err(closed())) };
         runtime.spawn(async move {
-            // The receiver below waits for exactly this message.
-            let _ = done.send(AssertUnwindSafe(work).catch_unwind().await);
+            let finished = AssertUnwindSafe(work).catch_unwind().await;
+            done(finished.map_err(|panic| broke_off(&*panic)));
         });
-        let finished = result.recv().map_err(|_| broke_off(&"no answer"))?;
-        finished.map_err(|panic| broke_off(&*panic))
     }
 }
 

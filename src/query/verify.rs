@@ -9,10 +9,12 @@ use std::path::Path;
 use super::analysis::{Analysis, check_is_run, given};
 use super::contract::Kind;
 use super::derived_sums::{self, DERIVED};
+use super::graph::Model;
 use super::inputs;
-use super::making::{compute, derived};
+use super::making::{derived, file_in};
 use super::promises::{self, first_row, named};
 use super::session::Session;
+use super::side_by_side::make_all;
 use super::{damage, same_rows};
 use crate::error::InputError;
 use crate::store::check::check_sums;
@@ -113,8 +115,9 @@ fn carry_out<F: FnMut(&Check)>(analysis: &Analysis, run: &Path, checks: &mut Che
     checks.add(&sums, derived_sums::difference(run, &graph)?);
     let aside = tempfile::tempdir().map_err(Error::io("write in", std::env::temp_dir()))?;
     let (mut stored, mut tables, mut different) = (0, 0, None);
-    for model in graph.models() {
-        compute(&session, model, &origins, aside.path())?;
+    let models: Vec<&Model> = graph.models().iter().collect();
+    make_all(&session, &origins, &models, aside.path(), |_| Ok(()))?;
+    for model in models {
         let file = derived(run, model);
         if model.contract.kind == Kind::View {
             continue;
@@ -122,7 +125,7 @@ fn carry_out<F: FnMut(&Check)>(analysis: &Analysis, run: &Path, checks: &mut Che
         tables += 1;
         if file.is_file() {
             stored += 1;
-            let computed = aside.path().join(format!("{}.parquet", model.name));
+            let computed = file_in(aside.path(), model);
             let key = &model.contract.unique;
             if different.is_none() {
                 let why = if origins.made(&model.name, &file) { "" } else { OTHER_ORIGIN };

@@ -82,7 +82,9 @@ pub fn run(study: &Study, out: &Path, execution: Execution, progress: &dyn Progr
         progress.say(&format!("loading {}", model.name));
         let load = Instant::now();
         let loaded = Model::load(&model.name, path)?;
-        timing.load_seconds += load.elapsed().as_secs_f64();
+        let seconds = load.elapsed().as_secs_f64();
+        log::info!("model {} from {} loaded in {seconds:.2} s", model.name, path.display());
+        timing.load_seconds += seconds;
         let backend = Local::new(loaded, model.escape_special_tokens, execution.batch);
         let bench = unit::Bench {
             plan: &study.plan,
@@ -102,11 +104,20 @@ pub fn run(study: &Study, out: &Path, execution: Execution, progress: &dyn Progr
                 continue;
             };
             let before = total - left;
+            let unit_clock = Instant::now();
             let parts = bench.carry_out(variants, &mut timing, &|done| progress.reach((before + done) as u64))?;
             left -= wordings(study, d, p);
             let write = Instant::now();
             dir.write_unit(&model.name, &dataset.name, p, parts)?;
             timing.write_seconds += write.elapsed().as_secs_f64();
+            log::info!(
+                "{}, {} / {}: {} wordings asked, measured and written in {:.2} s",
+                model.name,
+                dataset.name,
+                variants.first().map_or("", |variant| variant.prompt_id.as_str()),
+                total - left - before,
+                unit_clock.elapsed().as_secs_f64(),
+            );
             progress.reach((total - left) as u64);
         }
         progress.end();

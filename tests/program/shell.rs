@@ -1,4 +1,4 @@
-//! `sago doctor`, `sago completions`, `sago man`.
+//! What holds for all commands: `--verbose`, `sago doctor`, `sago completions`, `sago man`.
 
 use std::fs;
 
@@ -19,6 +19,21 @@ fn the_doctor_tells_models_that_work_from_those_that_do_not() {
     assert_eq!(done.status.code(), Some(3));
     let said = text(&done.stdout);
     assert!(said.contains("FAILED  ") && said.contains("broken.gguf"), "{said}");
+}
+
+#[test]
+fn verbose_says_what_is_read_and_asked() {
+    let query = "select 41 + 1 as answer";
+    let said = |flags: &[&str]| text(&output(&[flags, &["sql", "-c", query]].concat()).stderr);
+    assert_eq!(said(&[]), "");
+    assert!(!said(&["-v"]).contains(query));
+    assert!(said(&["-vv"]).contains(query));
+    let run = output(&["run", "--preset", "quick", "--dry-run", "--verbose"]);
+    let said = text(&run.stderr);
+    for part in ["model SmolLM2", ".gguf", "data set triviaqa", "encoder of BERTScore: "] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    assert!(text(&run.stdout).starts_with("models"));
 }
 
 #[test]

@@ -326,6 +326,11 @@ fn a_memory_limit_is_kept_by_files() {
     let limited = |query: &str| answer(&["-c", query, "--format", "csv", "--memory-limit", "64MiB"]);
     assert_eq!(limited(sorted), "n,s\n1000000,500000500000\n");
     assert_eq!(limited(joined), "n,s\n2000000,2000001000000\n");
+    let sorts = |limit: &str| {
+        let said = text(&output(&["-v", "sql", "-c", joined, "--memory-limit", limit]).stderr);
+        said.contains("joins sort their sides")
+    };
+    assert!(sorts("32MiB") && !sorts("4GiB"));
     let too_much = "select length(string_agg(repeat('x', 1000) || value, '')) from generate_series(1, 200000)";
     let refused = refusal(&["-c", too_much, "--memory-limit", "16MiB"], "");
     assert!(refused.contains("esources exhausted") && refused.contains("--memory-limit"), "{refused}");

@@ -97,8 +97,10 @@ fn with_variance(a: &[f64], b: &[f64], blocks: &[usize]) -> (Vec<f64>, Vec<f64>,
 
 /// The order of a column within each block, from which the ranks of any resample follow without sorting.
 struct BlockRanks {
-    /// Runs of equal values, as rows: the runs of the first block, of the second, and so on.
-    runs: Vec<Vec<usize>>,
+    /// Rows by their values: those of the first block, of the second, and so on.
+    order: Vec<u32>,
+    /// How many rows of `order` share a value, run by run.
+    runs: Vec<u32>,
     /// For each block its number of runs and the middle of its ranks.
     blocks: Vec<(usize, f64)>,
     rows: usize,
@@ -106,27 +108,32 @@ struct BlockRanks {
 
 impl BlockRanks {
     fn new(values: &[f64], blocks: &[usize]) -> Self {
-        let (mut runs, mut of_blocks, mut from) = (Vec::new(), Vec::new(), 0);
+        let (mut order, mut runs, mut of_blocks, mut from) = (Vec::new(), Vec::new(), Vec::new(), 0);
         for &size in blocks {
-            let order = Order::of(values.get(from..from + size).unwrap_or(&[]));
+            let of_block = Order::of(values.get(from..from + size).unwrap_or(&[]));
             let before = runs.len();
-            runs.extend(order.runs().map(|run| run.iter().map(|place| from + place).collect()));
+            for run in of_block.runs() {
+                order.extend(run.iter().map(|place| (from + place) as u32));
+                runs.push(run.len() as u32);
+            }
             of_blocks.push((runs.len() - before, 0.5 * (size as f64 + 1.0)));
             from += size;
         }
-        BlockRanks { runs, blocks: of_blocks, rows: values.len() }
+        BlockRanks { order, runs, blocks: of_blocks, rows: values.len() }
     }
 
     /// Centered average ranks within blocks where row i is there `counts[i]` times, in all as often as there are rows.
     fn ranks(&self, counts: &[f64], out: &mut [f64]) {
-        let mut runs = self.runs.iter();
+        let (mut order, mut runs) = (self.order.as_slice(), self.runs.iter());
         for &(number, middle) in &self.blocks {
             let mut before = 0.0;
-            for run in runs.by_ref().take(number) {
-                let size: f64 = run.iter().filter_map(|&row| counts.get(row)).sum();
+            for &length in runs.by_ref().take(number) {
+                let (run, rest) = order.split_at_checked(length as usize).unwrap_or((order, &[]));
+                order = rest;
+                let size: f64 = run.iter().filter_map(|&row| counts.get(row as usize)).sum();
                 let rank = before + 0.5 * (size + 1.0) - middle;
                 for &row in run {
-                    if let Some(slot) = out.get_mut(row) {
+                    if let Some(slot) = out.get_mut(row as usize) {
                         *slot = rank;
                     }
                 }

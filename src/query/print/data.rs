@@ -15,7 +15,7 @@ use parquet::file::properties::WriterProperties;
 
 use super::Sink;
 use crate::query::cell;
-use crate::query::materialize::{plain, plain_schema};
+use crate::query::types::{plain, plain_schema};
 
 /// CSV: a header line, NULL as an empty field, lists as JSON.
 pub(super) struct Csv<W: Write> {

@@ -1,0 +1,65 @@
+//! Types: those of files, and those in which a session computes.
+//!
+//! In: columns as they come from a file or a query. Out: the same values in types that every reader opens (no views, no
+//! dictionaries), or texts as views, which groups and joins compare faster.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::{ArrayRef, RecordBatch};
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::datasource::file_format::parquet::transform_schema_to_view;
+
+/// The schema in plain types; every column may hold NULL.
+pub(crate) fn plain_schema(schema: &Schema) -> SchemaRef {
+    let fields = schema.fields().iter().map(|f| Field::new(f.name(), plain_type(f.data_type()), true));
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+}
+
+/// The type that every Parquet reader opens the same way.
+fn plain_type(data_type: &DataType) -> DataType {
+    match data_type {
+        DataType::Utf8View | DataType::LargeUtf8 => DataType::Utf8,
+        DataType::BinaryView | DataType::LargeBinary => DataType::Binary,
+        DataType::UInt64 => DataType::Int64,
+        DataType::Dictionary(_, value) => plain_type(value),
+        DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
+            DataType::List(Arc::new(Field::new("item", plain_type(item.data_type()), true)))
+        }
+        other => other.clone(),
+    }
+}
+
+/// The rows in the types of a schema.
+pub(crate) fn plain(batch: &RecordBatch, schema: &SchemaRef) -> datafusion::error::Result<RecordBatch> {
+    let columns = batch.columns().iter().zip(schema.fields()).map(|(column, field)| cast(column, field.data_type()));
+    let columns: Vec<ArrayRef> = columns.collect::<Result<_, _>>()?;
+    Ok(RecordBatch::try_new(Arc::clone(schema), columns)?)
+}
+
+/// The schema with its texts and bytes as views.
+pub(super) fn with_views(schema: &Schema) -> SchemaRef {
+    Arc::new(transform_schema_to_view(schema))
+}
+
+/// The rows without views: what leaves a session.
+pub(super) fn without_views(batch: &RecordBatch) -> datafusion::error::Result<RecordBatch> {
+    plain(batch, &schema_without_views(batch.schema_ref()))
+}
+
+/// The schema of rows without views.
+pub(super) fn schema_without_views(schema: &Schema) -> SchemaRef {
+    let fields = schema.fields().iter().map(|f| f.as_ref().clone().with_data_type(without_view(f.data_type())));
+    Arc::new(Schema::new_with_metadata(fields.collect::<Vec<_>>(), schema.metadata().clone()))
+}
+
+fn without_view(data_type: &DataType) -> DataType {
+    match data_type {
+        DataType::Utf8View => DataType::Utf8,
+        DataType::BinaryView => DataType::Binary,
+        DataType::List(item) => {
+            DataType::List(Arc::new(item.as_ref().clone().with_data_type(without_view(item.data_type()))))
+        }
+        other => other.clone(),
+    }
+}
