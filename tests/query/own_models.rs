@@ -121,8 +121,13 @@ fn only_what_is_asked_and_what_it_needs_is_made() {
             }
         });
         made.map(|made| {
-            assert_eq!(made.iter().map(|table| table.name.clone()).collect::<Vec<_>>(), begun);
-            begun
+            let names: Vec<String> = made.into_iter().map(|table| table.name).collect();
+            // Tables that do not read each other are begun in any order, and told of in that of the graph.
+            let mut sorted = names.clone();
+            sorted.sort();
+            begun.sort();
+            assert_eq!(sorted, begun);
+            names
         })
     };
     let first = only(&["sgs_model"]).unwrap();
