@@ -56,7 +56,7 @@ pub(super) async fn open(ctx: &SessionContext, path: &Path) -> Result<Arc<dyn Ta
     let format: Arc<dyn FileFormat> = match ending {
         "parquet" => {
             damage::footer(path).map_err(|found| damage::damaged(path, found, damage::ELSEWHERE))?;
-            Arc::new(ParquetFormat::default())
+            Arc::new(parquet(ctx))
         }
         "csv" | "tsv" => {
             let delimiter = if ending == "csv" { b',' } else { b'\t' };
@@ -82,6 +82,7 @@ pub(super) async fn open(ctx: &SessionContext, path: &Path) -> Result<Arc<dyn Ta
         }
         Error::input(format!("{} can't be read as {ending}", path.display())).found(e.strip_backtrace()).into()
     };
+    log::info!("reading {}", path.display());
     let url = location(path, false)?;
     let options = ListingOptions::new(format).with_file_extension("");
     let schema = options.infer_schema(&ctx.state(), &url).await.map_err(unreadable)?;
@@ -92,19 +93,32 @@ pub(super) async fn open(ctx: &SessionContext, path: &Path) -> Result<Arc<dyn Ta
 }
 
 /// A folder of Parquet parts `COLUMN=VALUE/.../*.parquet` with the schema that its files are held to.
-pub(super) fn open_parts(folder: &Path, columns: &[&str], schema: SchemaRef) -> Result<Arc<dyn TableProvider>> {
-    let format = ParquetFormat::default();
+pub(super) fn open_parts(
+    ctx: &SessionContext,
+    folder: &Path,
+    columns: &[&str],
+    schema: SchemaRef,
+) -> Result<Arc<dyn TableProvider>> {
+    let format = parquet(ctx);
     let partitions = columns.iter().map(|c| ((*c).to_string(), DataType::Utf8)).collect();
+    let schema = if format.force_view_types() { with_views(&schema) } else { schema };
     let options =
         ListingOptions::new(Arc::new(format)).with_file_extension(".parquet").with_table_partition_cols(partitions);
-    listing(location(folder, true)?, options, with_views(&schema)).map_err(super::session::failed)
+    listing(location(folder, true)?, options, schema).map_err(super::session::failed)
 }
 
 /// One Parquet file with the schema that it is held to.
-pub(super) fn open_part(file: &Path, schema: SchemaRef) -> Result<Arc<dyn TableProvider>> {
-    let format = ParquetFormat::default();
+pub(super) fn open_part(ctx: &SessionContext, file: &Path, schema: SchemaRef) -> Result<Arc<dyn TableProvider>> {
+    let format = parquet(ctx);
+    let schema = if format.force_view_types() { with_views(&schema) } else { schema };
     let options = ListingOptions::new(Arc::new(format)).with_file_extension(".parquet");
-    listing(location(file, false)?, options, with_views(&schema)).map_err(super::session::failed)
+    listing(location(file, false)?, options, schema).map_err(super::session::failed)
+}
+
+/// The format of Parquet files, with texts as views where the session has them so.
+fn parquet(ctx: &SessionContext) -> ParquetFormat {
+    ParquetFormat::default()
+        .with_force_view_types(ctx.copied_config().options().execution.parquet.schema_force_view_types)
 }
 
 fn listing(

@@ -31,7 +31,8 @@ pub(super) async fn rows(frame: DataFrame) -> Result<SendableRecordBatchStream, 
     Ok(Box::pin(RecordBatchStreamAdapter::new(schema, stream::once(all).try_flatten())))
 }
 
-fn is_of_memory(error: &DataFusionError) -> bool {
+/// Whether a query had too little memory.
+pub(super) fn is_of_memory(error: &DataFusionError) -> bool {
     matches!(error.find_root(), DataFusionError::ResourcesExhausted(_))
 }
 

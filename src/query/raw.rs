@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::datasource::{MemTable, TableProvider};
+use datafusion::prelude::SessionContext;
 
 use super::session::Session;
 use super::{damage, files};
@@ -27,7 +28,8 @@ pub(super) fn names() -> Vec<&'static str> {
 pub(super) fn register(session: &Session, run: &Path) -> Result<()> {
     check_whole(run)?;
     for table in TABLES {
-        let provider = if table.partitioned { parts(table, run)? } else { file(table, run)? };
+        let ctx = session.context();
+        let provider = if table.partitioned { parts(ctx, table, run)? } else { file(ctx, table, run)? };
         session.register(table.name, provider)?;
     }
     Ok(())
@@ -66,22 +68,22 @@ fn check_whole(run: &Path) -> Result<()> {
     Ok(())
 }
 
-fn file(table: &Table, run: &Path) -> Result<Arc<dyn TableProvider>> {
+fn file(ctx: &SessionContext, table: &Table, run: &Path) -> Result<Arc<dyn TableProvider>> {
     let path = run.join(table.name).with_extension("parquet");
     if path.is_file() {
         damage::check_part(&path)?;
     }
-    if path.is_file() { files::open_part(&path, table.schema()) } else { empty(table.name, table.schema()) }
+    if path.is_file() { files::open_part(ctx, &path, table.schema()) } else { empty(table.name, table.schema()) }
 }
 
-fn parts(table: &Table, run: &Path) -> Result<Arc<dyn TableProvider>> {
+fn parts(ctx: &SessionContext, table: &Table, run: &Path) -> Result<Arc<dyn TableProvider>> {
     let folder = run.join(table.name);
     if folder.is_dir() {
         // An empty file would be passed over as a part without rows.
         for part in files_below(&folder)?.iter().filter(|part| files::is_parquet(part)) {
             damage::check_part(part)?;
         }
-        return files::open_parts(&folder, &PARTITIONS, table.schema());
+        return files::open_parts(ctx, &folder, &PARTITIONS, table.schema());
     }
     no_parts(table)
 }

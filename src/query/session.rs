@@ -116,6 +116,10 @@ impl Session {
         let mut environment = RuntimeEnvBuilder::new();
         if let Some(limit) = memory {
             config = config.with_batch_size(SMALL_BATCH);
+            // A sort counts what views point to once for each batch that points to it, and takes a thousandth of the
+            // memory for all of it.
+            config.options_mut().execution.parquet.schema_force_view_types = false;
+            config.options_mut().sql_parser.map_string_types_to_utf8view = false;
             let disk = DiskManagerBuilder::default().with_max_spill_merge_fan_in(MERGED);
             environment = environment.with_disk_manager_builder(disk);
             let pool = TrackConsumersPool::new(FairSpillPool::new(limit.bytes()), NAMED);
@@ -418,5 +422,9 @@ fn refused(error: DataFusionError) -> Error {
 
 /// What DataFusion says, with the place in the query where it knows one.
 pub(super) fn failed(error: DataFusionError) -> Error {
-    of_making(&error).unwrap_or_else(|| Error::Query(place::message(&error)))
+    if let Some(of_making) = of_making(&error) {
+        return of_making;
+    }
+    let what = place::message(&error);
+    Error::Query(if joins::is_of_memory(&error) { format!("{what}\n  give it more with --memory-limit") } else { what })
 }

@@ -26,7 +26,7 @@ fn plain_type(data_type: &DataType) -> DataType {
         DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
             DataType::List(Arc::new(Field::new("item", plain_type(item.data_type()), true)))
         }
-        other => other.clone(),
+        other => with_inner(other, plain_type),
     }
 }
 
@@ -57,9 +57,40 @@ fn without_view(data_type: &DataType) -> DataType {
     match data_type {
         DataType::Utf8View => DataType::Utf8,
         DataType::BinaryView => DataType::Binary,
-        DataType::List(item) => {
-            DataType::List(Arc::new(item.as_ref().clone().with_data_type(without_view(item.data_type()))))
-        }
+        DataType::List(item) => DataType::List(with_type(item, without_view)),
+        other => with_inner(other, without_view),
+    }
+}
+
+/// A struct or map with the types within it changed; others as they are.
+fn with_inner(data_type: &DataType, change: fn(&DataType) -> DataType) -> DataType {
+    match data_type {
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(|field| with_type(field, change)).collect()),
+        DataType::Map(entries, sorted) => DataType::Map(with_type(entries, change), *sorted),
         other => other.clone(),
+    }
+}
+
+fn with_type(field: &Field, change: fn(&DataType) -> DataType) -> Arc<Field> {
+    Arc::new(field.clone().with_data_type(change(field.data_type())))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::query::Session;
+
+    #[test]
+    fn no_view_leaves_a_session() {
+        let text = "arrow_cast('a', 'Utf8View')";
+        let sql = format!(
+            "select {text} as t, [{text}] as l, named_struct('x', {text}) as s, map([{text}], [[{text}]]) as m,
+             [named_struct('x', {text})] as ls"
+        );
+        for batch in Session::new(Some(1)).unwrap().query(&sql).unwrap() {
+            for column in batch.columns() {
+                let kind = column.data_type().to_string();
+                assert!(kind.contains("Utf8") && !kind.contains("View"), "{kind}");
+            }
+        }
     }
 }
