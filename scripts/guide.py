@@ -23,7 +23,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SKIPPED = {"the network", "the sources", "minutes", "a model file", "R"}
+SKIPPED = {"the network", "the sources", "minutes", "a model file", "the owners' files", "R"}
 FIRST = "docs/first-run.md"
 GENERATED = "Made by `make dictionary`"
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e-?\d+)?(?![\w.])")
