@@ -17,7 +17,7 @@ pub(super) async fn rows(frame: DataFrame) -> Result<SendableRecordBatchStream, 
     let all = async move {
         match rows.next().await {
             Some(Err(error)) if is_of_memory(&error) => {
-                log::info!("a join does not fit into the memory limit: joins sort their sides instead");
+                log::info!("a query does not fit into the memory limit: it is run again, and joins sort their sides");
                 drop(rows);
                 sorting(frame).execute_stream().await
             }
