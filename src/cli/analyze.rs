@@ -40,7 +40,7 @@ impl Analyze {
         check_parts(&self.run)?;
         note_if_incomplete(&self.run);
         let analysis = self.models.analysis()?.with_only(self.only.clone()).with_resources(self.limits.resources());
-        let progress = Tables::new(self.quiet);
+        let mut progress = Tables::new(self.quiet);
         analysis.run_with(&self.run, |step| progress.tell(step))?;
         drop(progress);
         if self.only.is_empty() {

@@ -101,7 +101,7 @@ impl Import {
             return Ok(Done::All);
         }
         let analysis = query::Analysis::default();
-        let progress = Tables::new(self.quiet);
+        let mut progress = Tables::new(self.quiet);
         analysis.run_with(&self.out, |step| progress.tell(step))?;
         drop(progress);
         print(&query::sgs_table(&self.out)?)?;

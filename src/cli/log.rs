@@ -1,7 +1,7 @@
 //! Log: what the program does, step by step, on stderr.
 //!
 //! In: how often `--verbose` was given. Out: lines with the seconds since the start; files and steps, then also every
-//! file that is written and every query. Libraries say nothing here.
+//! file that is written and every query that is asked. Libraries say nothing here.
 
 use std::sync::OnceLock;
 use std::time::Instant;

@@ -55,7 +55,7 @@ pub enum Done {
                   sago sql runs/first                           a prompt for SQL; \\d lists the tables"
 )]
 pub struct Arguments {
-    /// Say on stderr what is read and done, and how long it took; given twice, also every file written and every query
+    /// Say on stderr what is read and done, and how long it took; given twice, also every file written and every query asked
     #[arg(long, short, global = true, action = ArgAction::Count)]
     verbose: u8,
     #[command(subcommand)]

@@ -100,11 +100,13 @@ impl Progress for Stderr {
     }
 }
 
-/// Says on stderr which table is being derived, and each one's rows and time when it is written.
+/// Says on stderr which tables are being derived, and each one's rows and time when it is written.
 #[derive(Debug)]
 pub struct Tables {
     /// None where nothing is said.
     spinner: Option<ProgressBar>,
+    /// Those that are being derived.
+    open: Vec<String>,
 }
 
 impl Tables {
@@ -114,22 +116,23 @@ impl Tables {
         if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}, {elapsed}") {
             spinner.set_style(style);
         }
-        Tables { spinner: (!quiet).then_some(spinner) }
+        Tables { spinner: (!quiet).then_some(spinner), open: Vec::new() }
     }
 
     /// Takes in a step of the analysis.
-    pub fn tell(&self, step: Step<'_>) {
+    pub fn tell(&mut self, step: Step<'_>) {
         let Some(spinner) = &self.spinner else { return };
         match step {
             Step::Begin(name) => {
-                spinner.set_message(name.to_string());
-                spinner.reset_elapsed();
+                self.open.push(name.to_string());
                 spinner.enable_steady_tick(Duration::from_millis(200));
             }
             Step::End(made) => {
                 spinner.suspend(|| say(&format!("{:28} {:9} rows {:7.2} s", made.name, made.rows, made.seconds)));
+                self.open.retain(|name| *name != made.name);
             }
         }
+        spinner.set_message(self.open.join(", "));
     }
 }
 

@@ -87,7 +87,7 @@ impl ReportCommand {
         print(&format!("{}\n", written.path.display()))?;
         if let Some(figures) = written.figures {
             figures.notes.iter().for_each(|note| say(&format!("note: {note}")));
-            say(&format!("{} figures and tables", figures.files));
+            say(&format!("{} files of figures and tables", figures.files));
             print(&format!("{}\n", figures.folder.display()))?;
         }
         Ok(Done::All)

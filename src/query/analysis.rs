@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 
 use super::contract::Kind;
@@ -213,19 +214,14 @@ impl Analysis {
         let to_make: Vec<&Model> =
             needed.filter(|model| is_asked(model) || !take_written(&session, run, model, &origins)).collect();
         let mut written = Vec::new();
-        let outcome = make_all(&session, &origins, &to_make, &run.join(DERIVED), |event| {
-            match event {
-                Event::Begun(model) => tell(Step::Begin(&model.name)),
-                Event::Ready(model, made) => {
-                    if let Some(made) = made {
-                        tell(Step::End(&made));
-                        written.push(made);
-                    }
-                    check_fit(&session, model)?;
-                }
+        let outcome = make_all(&session, &origins, &to_make, &run.join(DERIVED), |event| match event {
+            Event::Begun(model) => tell(Step::Begin(&model.name)),
+            Event::Made(table) => {
+                tell(Step::End(&table));
+                written.push(table);
             }
-            Ok(())
         });
+        let outcome = outcome.and_then(|()| check_fit(&session, &graph, &to_make));
         written.sort_by_key(|made: &Materialized| to_make.iter().position(|model| model.name == made.name));
         let sums = sums.with(written.iter().map(|table| table.name.as_str()))?;
         if let Err(error) = outcome {
@@ -255,15 +251,15 @@ impl Analysis {
             if take_written(&session, run, model, &origins) {
                 continue;
             }
+            let mut model = model.clone();
             if given.iter().any(|given| given.model == model.name) {
                 // Its rows are in a file already.
-                register_view(&session, model)?;
-                continue;
+                model.contract.kind = Kind::View;
             }
             if model.contract.kind == Kind::Table {
                 unwritten.push(model.name.clone());
             }
-            let (model, metadata, aside) = (model.clone(), origins.metadata(&model.name), Arc::clone(&aside));
+            let (metadata, aside) = (origins.metadata(&model.name), Arc::clone(&aside));
             session.register_lazily(&model.name.clone(), move |ctx| {
                 // The folder lives as long as what is in it can be asked for.
                 let file = file_in(aside.path(), &model);
@@ -288,17 +284,15 @@ impl Analysis {
         let unwritten = graph.models().iter().filter(|model| !take_written(&session, run, model, &origins));
         let is_needed = |model: &&Model| needed.contains(model.name.as_str());
         let (to_make, others): (Vec<&Model>, Vec<&Model>) = unwritten.partition(is_needed);
-        make_all(&session, &origins, &to_make, aside.path(), |_| Ok(()))?;
+        make_all(&session, &origins, &to_make, aside.path(), |_| {})?;
         // A promise may speak of values of any table.
         others.into_iter().try_for_each(|model| register_view(&session, model))?;
         let is_asked = |model: &&Model| self.only.is_empty() || self.only.contains(&model.name);
         let asked: Vec<&Model> = graph.models().iter().filter(is_asked).collect();
         let check = |model: &&Model| promises::check(&session, &model.name, &model.contract);
-        let found: Result<Vec<_>> = if session.at_once() > 1 {
-            asked.par_iter().map(check).collect()
-        } else {
-            asked.iter().map(check).collect()
-        };
+        let threads = ThreadPoolBuilder::new().num_threads(session.at_once()).build();
+        let threads = threads.map_err(|e| Error::Query(format!("could not start threads: {e}")))?;
+        let found: Result<Vec<_>> = threads.install(|| asked.par_iter().map(check).collect());
         Ok(found?.into_iter().flatten().collect())
     }
 
@@ -334,12 +328,23 @@ impl Analysis {
     }
 }
 
-/// A user's contract must be one that the columns can keep.
-fn check_fit(session: &Session, model: &Model) -> Result<()> {
-    if model.file.is_none() {
-        return Ok(());
+/// The contracts of a user's `models` must be ones that the columns can keep. They may speak of tables that nothing that
+/// was made reads.
+fn check_fit(session: &Session, graph: &Graph, models: &[&Model]) -> Result<()> {
+    let own: Vec<&&Model> = models.iter().filter(|model| model.file.is_some()).collect();
+    let promised = own.iter().flat_map(|model| model.contract.columns.values());
+    let others = promised.filter_map(|column| column.references.as_deref()?.split_once('.'));
+    let others = others.map(|(table, _)| table.to_string()).filter(|table| graph.model(table).is_some());
+    let others: Vec<String> = others.collect();
+    if !others.is_empty() {
+        let needed = graph.needed(&others)?;
+        let absent = |model: &&Model| needed.contains(model.name.as_str()) && !session.has(&model.name);
+        graph.models().iter().filter(absent).try_for_each(|model| register_view(session, model))?;
     }
-    promises::misfit(session, &model.name, &model.contract)?.map_or(Ok(()), |what| Err(model.wrong_contract(&what)))
+    own.into_iter().try_for_each(|model| {
+        let misfit = promises::misfit(session, &model.name, &model.contract)?;
+        misfit.map_or(Ok(()), |what| Err(model.wrong_contract(&what)))
+    })
 }
 
 /// Whether a folder is a run at all.

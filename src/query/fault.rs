@@ -12,6 +12,7 @@ use datafusion::prelude::SessionContext;
 use datafusion::sql::sqlparser::parser::ParserError;
 use datafusion::sql::sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan};
 
+use super::memory::advice;
 use super::place;
 use super::session::{CATALOG, SCHEMA};
 use super::statement::{Statement, tokens};
@@ -129,10 +130,7 @@ fn fault(error: &DataFusionError, statement: &Statement, ctx: &SessionContext) -
             None => Fault {
                 what: without_report(&leaf.strip_backtrace()),
                 span: called(&leaf.strip_backtrace(), &tokens),
-                help: match leaf {
-                    DataFusionError::ResourcesExhausted(_) => vec!["give it more with --memory-limit".to_string()],
-                    _ => Vec::new(),
-                },
+                help: advice(error).map(str::to_string).into_iter().collect(),
             },
         },
     }

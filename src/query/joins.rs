@@ -5,13 +5,23 @@
 
 use datafusion::error::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
+use datafusion::execution::memory_pool::MemoryLimit;
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::prelude::DataFrame;
 use futures::{StreamExt, TryStreamExt, stream};
 
-/// Rows of a query as they come. Where the memory limit of its session is reached before the first of them came, it is
-/// run again with joins that sort.
+use super::memory::is_of_memory;
+
+/// Rows of a query as they come. Under a memory limit joins sort, but for a query that gives no row before its joins are
+/// done: that hashes, and is run again with joins that sort where the limit is reached.
 pub(super) async fn rows(frame: DataFrame) -> Result<SendableRecordBatchStream, DataFusionError> {
+    if !matches!(frame.task_ctx().memory_pool().memory_limit(), MemoryLimit::Finite(_)) {
+        return frame.execute_stream().await;
+    }
+    if !waits_for_all(frame.logical_plan()) {
+        return sorting(frame).execute_stream().await;
+    }
     let mut rows = frame.clone().execute_stream().await?;
     let schema = rows.schema();
     let all = async move {
@@ -31,13 +41,22 @@ pub(super) async fn rows(frame: DataFrame) -> Result<SendableRecordBatchStream, 
     Ok(Box::pin(RecordBatchStreamAdapter::new(schema, stream::once(all).try_flatten())))
 }
 
-/// Whether a query had too little memory.
-pub(super) fn is_of_memory(error: &DataFusionError) -> bool {
-    matches!(error.find_root(), DataFusionError::ResourcesExhausted(_))
+/// Whether the first row comes after the last one was read.
+fn waits_for_all(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Sort(_) | LogicalPlan::Aggregate(_) => true,
+        LogicalPlan::Projection(_) | LogicalPlan::Filter(_) | LogicalPlan::Limit(_) | LogicalPlan::SubqueryAlias(_) => {
+            plan.inputs().into_iter().all(waits_for_all)
+        }
+        _ => false,
+    }
 }
 
+/// The same query with joins that sort; with one partition there would be none.
 fn sorting(frame: DataFrame) -> DataFrame {
     let (mut state, plan) = frame.into_parts();
-    state.config_mut().options_mut().optimizer.prefer_hash_join = false;
+    let options = state.config_mut().options_mut();
+    options.optimizer.prefer_hash_join = false;
+    options.execution.target_partitions = options.execution.target_partitions.max(2);
     DataFrame::new(state, plan)
 }

@@ -1,9 +1,11 @@
 //! Memory: how much of it queries may use.
 //!
-//! In: a size as people write it, "2GiB". Out: a limit for a session.
+//! In: a size as people write it, "2GiB". Out: a limit for a session, and what an error has to do with it.
 
 use std::fmt;
 use std::str::FromStr;
+
+use datafusion::error::DataFusionError;
 
 use crate::{Error, Result};
 
@@ -39,6 +41,16 @@ pub(crate) fn size_in_bytes(text: &str) -> Result<f64, &'static str> {
     let (number, size) = unit.ok_or("it needs a unit")?;
     let number: f64 = number.trim().parse().map_err(|_| "what stands before the unit is no number")?;
     Ok(number * size as f64)
+}
+
+/// Whether a query had too little memory.
+pub(super) fn is_of_memory(error: &DataFusionError) -> bool {
+    matches!(error.find_root(), DataFusionError::ResourcesExhausted(_))
+}
+
+/// What to do about an error, where it comes of too little memory.
+pub(super) fn advice(error: &DataFusionError) -> Option<&'static str> {
+    is_of_memory(error).then_some("give it more with --memory-limit")
 }
 
 impl MemoryLimit {

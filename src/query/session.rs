@@ -30,7 +30,7 @@ use super::analysis::Analysis;
 use super::fault::{failed_at, of_making};
 use super::graph::Model;
 use super::lazy::LazySchema;
-use super::memory::MemoryLimit;
+use super::memory::{MemoryLimit, advice};
 use super::rows::Rows;
 use super::statement::Statement;
 use super::types::{schema_without_views, without_views};
@@ -426,5 +426,5 @@ pub(super) fn failed(error: DataFusionError) -> Error {
         return of_making;
     }
     let what = place::message(&error);
-    Error::Query(if joins::is_of_memory(&error) { format!("{what}\n  give it more with --memory-limit") } else { what })
+    Error::Query(advice(&error).map_or(what.clone(), |advice| format!("{what}\n  {advice}")))
 }

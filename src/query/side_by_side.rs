@@ -11,18 +11,18 @@ use super::contract::Kind;
 use super::freshness::Origins;
 use super::graph::Model;
 use super::making::{Materialized, begin, end, file_in, register_view};
-use super::session::Session;
+use super::session::{Session, broke_off};
 use crate::Result;
 
-/// How far a model is.
+/// How far a table is.
 pub(super) enum Event<'a> {
-    /// Its table begins to be made.
+    /// It begins to be made.
     Begun(&'a Model),
-    /// It can be read: a table that was written, or a view.
-    Ready(&'a Model, Option<Materialized>),
+    /// It is written and can be read.
+    Made(Materialized),
 }
 
-/// Makes `models`, tables as files in `folder`; `hear` is told of each and may refuse it.
+/// Makes `models`, tables as files in `folder`; `hear` is told of each table.
 ///
 /// # Errors
 /// The first fault. After it nothing further is begun, and what was begun is brought to its end.
@@ -31,7 +31,7 @@ pub(super) fn make_all(
     origins: &Origins,
     models: &[&Model],
     folder: &Path,
-    mut hear: impl FnMut(Event<'_>) -> Result<()>,
+    mut hear: impl FnMut(Event<'_>),
 ) -> Result<()> {
     let mut open: BTreeSet<&str> = models.iter().map(|model| model.name.as_str()).collect();
     let mut waiting = models.to_vec();
@@ -47,11 +47,11 @@ pub(super) fn make_all(
         {
             let model = waiting.remove(at);
             if model.contract.kind == Kind::View {
-                outcome = register_view(session, model).and_then(|()| hear(Event::Ready(model, None)));
+                outcome = register_view(session, model);
                 open.remove(model.name.as_str());
                 continue;
             }
-            outcome = hear(Event::Begun(model));
+            hear(Event::Begun(model));
             let (name, done) = (model.name.clone(), done.clone());
             // The receiver waits for as many messages as there are tables under way.
             begin(session, model, origins, &file_in(folder, model), move |made| drop(done.send((name, made))));
@@ -60,11 +60,11 @@ pub(super) fn make_all(
         if running.is_empty() {
             return outcome;
         }
-        let Ok((name, made)) = finished.recv() else { return outcome };
+        let (name, made) = finished.recv().map_err(|_| broke_off(&"no answer"))?;
         let Some(at) = running.iter().position(|model| model.name == name) else { continue };
         let model = running.remove(at);
         open.remove(model.name.as_str());
-        let ready = end(session, model, &file_in(folder, model), made);
-        outcome = outcome.and(ready.and_then(|made| hear(Event::Ready(model, Some(made)))));
+        let made = end(session, model, &file_in(folder, model), made);
+        outcome = outcome.and(made.map(|table| hear(Event::Made(table))));
     }
 }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, RecordBatch};
+use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::datasource::file_format::parquet::transform_schema_to_view;
@@ -34,7 +34,9 @@ fn plain_type(data_type: &DataType) -> DataType {
 pub(crate) fn plain(batch: &RecordBatch, schema: &SchemaRef) -> datafusion::error::Result<RecordBatch> {
     let columns = batch.columns().iter().zip(schema.fields()).map(|(column, field)| cast(column, field.data_type()));
     let columns: Vec<ArrayRef> = columns.collect::<Result<_, _>>()?;
-    Ok(RecordBatch::try_new(Arc::clone(schema), columns)?)
+    // Rows without columns are counted.
+    let rows = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    Ok(RecordBatch::try_new_with_options(Arc::clone(schema), columns, &rows)?)
 }
 
 /// The schema with its texts and bytes as views.
@@ -58,6 +60,8 @@ fn without_view(data_type: &DataType) -> DataType {
         DataType::Utf8View => DataType::Utf8,
         DataType::BinaryView => DataType::Binary,
         DataType::List(item) => DataType::List(with_type(item, without_view)),
+        DataType::LargeList(item) => DataType::LargeList(with_type(item, without_view)),
+        DataType::FixedSizeList(item, size) => DataType::FixedSizeList(with_type(item, without_view), *size),
         other => with_inner(other, without_view),
     }
 }
@@ -80,11 +84,18 @@ mod tests {
     use crate::query::Session;
 
     #[test]
+    fn rows_without_columns_are_counted() {
+        let batches = Session::new(Some(1)).unwrap().query("select from generate_series(1, 3)").unwrap();
+        assert_eq!(batches.iter().map(|batch| batch.num_rows()).sum::<usize>(), 3);
+    }
+
+    #[test]
     fn no_view_leaves_a_session() {
         let text = "arrow_cast('a', 'Utf8View')";
         let sql = format!(
             "select {text} as t, [{text}] as l, named_struct('x', {text}) as s, map([{text}], [[{text}]]) as m,
-             [named_struct('x', {text})] as ls"
+             [named_struct('x', {text})] as ls, arrow_cast([{text}], 'LargeList(Utf8View)') as ll,
+             arrow_cast([{text}], 'FixedSizeList(1, Utf8View)') as fl"
         );
         for batch in Session::new(Some(1)).unwrap().query(&sql).unwrap() {
             for column in batch.columns() {

@@ -50,9 +50,10 @@ impl Pending {
         temporary.as_file().sync_all().map_err(Error::io("write", &path))?;
         temporary.persist(&path).map_err(|e| Error::io("write", &path)(e.error))?;
         // The rename itself is only safe once the folder is on disk.
-        log::debug!("wrote {}", path.display());
         let dir = folder_of(&path);
-        File::open(dir).and_then(|d| d.sync_all()).map_err(Error::io("write in", dir))
+        File::open(dir).and_then(|d| d.sync_all()).map_err(Error::io("write in", dir))?;
+        log::debug!("wrote {}", path.display());
+        Ok(())
     }
 }
 

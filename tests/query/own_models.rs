@@ -245,6 +245,20 @@ fn contracts_of_own_models_are_checked_with_the_first_row() {
     assert!(found.iter().any(|violation| violation.model == "tolerances"), "{found:?}");
 }
 
+#[test]
+fn a_contract_may_speak_of_tables_that_are_made_later_or_not_at_all() {
+    let run = published_run();
+    for kind in ["view", "table"] {
+        let contract = format!(
+            "kind = \"{kind}\"\nunique = [\"model\"]\n[columns.model]\ndoc = \"m\"\nreferences = \"sgs_model.model\"\n"
+        );
+        let own = folder(&[("mine.sql", "select model from models"), ("mine.toml", &contract)]);
+        analysis(&own).with_only(["mine".to_string()]).run(run.path()).unwrap();
+        analysis(&own).run(run.path()).unwrap();
+        assert_eq!(check_contracts(run.path()).unwrap(), []);
+    }
+}
+
 /// Every promise was a query on a view: minutes on a run that no one had analysed.
 #[test]
 fn contracts_of_a_run_that_is_not_analyzed_leave_it_as_it_is() {

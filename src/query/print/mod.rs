@@ -157,7 +157,10 @@ fn unwritable(error: io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use std::io::Write;
+    use std::sync::Arc;
 
+    use datafusion::arrow::array::{ArrayRef, LargeListArray, StringViewArray, UInt64Array};
+    use datafusion::arrow::datatypes::Float64Type;
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
     use super::*;
@@ -240,10 +243,13 @@ mod tests {
 
     #[test]
     fn parquet_is_in_plain_types() {
-        let sql = "select arrow_cast('a', 'Utf8View') as t, arrow_cast(3, 'UInt64') as n, [1.5, null] as l";
-        let batches = Session::new(Some(1)).unwrap().query(sql).unwrap();
+        let columns: [(&str, ArrayRef); 3] = [
+            ("t", Arc::new(StringViewArray::from(vec!["a"]))),
+            ("n", Arc::new(UInt64Array::from(vec![3]))),
+            ("l", Arc::new(LargeListArray::from_iter_primitive::<Float64Type, _, _>([Some([Some(1.5), None])]))),
+        ];
         let mut out = Vec::new();
-        print(&batches, Format::Parquet, &mut out).unwrap();
+        print(&[RecordBatch::try_from_iter(columns).unwrap()], Format::Parquet, &mut out).unwrap();
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(&out).unwrap();
         let mut read = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap();

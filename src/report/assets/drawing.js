@@ -46,7 +46,7 @@ function drawing(page, spec, state, only = null) {
   }
   const chosen = chosenWords(controlsOf(page, spec), state);
   return tag("svg", { xmlns: "http://www.w3.org/2000/svg", "xmlns:xlink": "http://www.w3.org/1999/xlink", width: whole.width, height: whole.height, viewBox: `0 0 ${whole.width} ${whole.height}`, "font-family": t.font, role: "img" }, [
-    tag("title", {}, [escaped([spec.title, chosen].filter(Boolean).join(". "))]),
+    tag("title", {}, [escaped([spec.title, only, chosen].filter(Boolean).join(". "))]),
     tag("desc", {}, [escaped(panels.map((panel) => panel.text).join(" "))]),
     tag("rect", { width: whole.width, height: whole.height, fill: t.back }, []),
     ...parts,

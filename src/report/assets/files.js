@@ -15,8 +15,11 @@ function statesOf(page, spec) {
   const states = [{ name: spec.id, state: first }];
   const notes = [];
   for (const control of controls.filter(({ key }) => SUBJECTS.includes(key))) {
-    if (control.options.length > MOST_VALUES) {
-      notes.push(`${spec.id} has ${control.options.length} choices of ${control.label.toLowerCase()}: only ${first[control.key]} is written, the page has all`);
+    // All data sets together are a choice, but none of them.
+    const all = control.options.filter(({ value }) => value !== "").length;
+    if (all > MOST_VALUES) {
+      const shown = control.options.find(({ value }) => value === first[control.key]).text;
+      notes.push(`${spec.id} has ${all} choices of ${control.label.toLowerCase()}: only ${shown} is written, the page has all`);
       continue;
     }
     control.options.forEach(({ value, text }, i) => {
@@ -52,7 +55,10 @@ function figureFiles(page, spec, { pictures, tables }) {
   const files = written.map(({ file, state }) => ({ name: file, svg: pictures ? drawing(page, spec, state) : null, tex: tables ? latex(spec.table(page, state)) : null }));
   if (spec.alone && pictures && !asked[0].missing) {
     const panels = spec.panels(page, asked[0].state, fileTheme());
-    for (const [i, { name }] of (panels.length > 1 ? panels : []).entries()) {
+    // One panel may be of all together.
+    const few = panels.length <= MOST_VALUES + 1;
+    if (!few) notes.push(`${spec.id} has ${panels.length} panels: only all together are written`);
+    for (const [i, { name }] of (few && panels.length > 1 ? panels : []).entries()) {
       files.push({ name: named(`${spec.id}-${plain(name) || i + 1}`), svg: drawing(page, spec, asked[0].state, name), tex: null });
     }
   }

@@ -1,7 +1,7 @@
 // Tables: what is read as numbers.
 //
-// In: the page's data. Out: descriptions: id, title, how (how to read it), tables(page): each a file's id, caption, head
-// and rows; missing(page): why there is none, or null; rest(page): what is said where a table has no rows.
+// In: the page's data. Out: descriptions: id, title, how (how to read it), tables(page): each a file's id, caption, head,
+// rows, and none: what is said where it has no rows; missing(page): why there is none of them, or null.
 
 const scoresTable = {
   id: "scores-table",

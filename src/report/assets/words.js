@@ -54,6 +54,7 @@ function range(low, high) {
 
 /// Whether each column of a table holds texts, which stand to the left, or numbers.
 function areTexts(head, rows) {
-  const isNumber = (cell) => typeof cell === "number" || cell === null || /^[-–\d.\[]/.test(cell);
+  // With a mark, an interval, or "of how many" behind it; a name may begin with a digit.
+  const isNumber = (cell) => typeof cell === "number" || cell === null || /^(–$|\[?-?\d[\d.]*(e[-+]\d+)?(?![\w.-]))/.test(cell);
   return head.map((_, i) => !rows.every((row) => isNumber(row[i])));
 }
