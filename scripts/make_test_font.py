@@ -27,7 +27,7 @@ font.setupCharacterMap({ord(name): name for name in names[1:]})
 font.setupGlyf({name: box(50, 450) for name in names})
 font.setupHorizontalMetrics({name: (500, 50) for name in names})
 font.setupHorizontalHeader(ascent=800, descent=-200)
-font.setupNameTable({"familyName": "Boxes", "styleName": "Regular"})
+font.setupNameTable({"familyName": "Boxes", "styleName": "Regular", "psName": "Boxes-Regular"})
 font.setupOS2(sTypoAscender=800, sTypoDescender=-200, usWinAscent=800, usWinDescent=200)
 font.setupPost()
 # The time of making would make other bytes each time.
