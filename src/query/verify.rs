@@ -116,7 +116,7 @@ fn carry_out<F: FnMut(&Check)>(analysis: &Analysis, run: &Path, checks: &mut Che
     let aside = tempfile::tempdir().map_err(Error::io("write in", std::env::temp_dir()))?;
     let (mut stored, mut tables, mut different) = (0, 0, None);
     let models: Vec<&Model> = graph.models().iter().collect();
-    make_all(&session, &origins, &models, aside.path(), |_| Ok(()))?;
+    make_all(&session, &origins, &models, aside.path(), |_| {})?;
     for model in models {
         let file = derived(run, model);
         if model.contract.kind == Kind::View {
