@@ -17,7 +17,7 @@ select
     answer_exact(r.response, p.answers) as is_exact,
     answer_contains(r.response, p.answers) as is_contained,
     answer_f1(r.response, p.answers) as f1
-from responses as r
-inner join prompts as p
+from prompts as p
+inner join responses as r
     on p.dataset = r.dataset and p.prompt_id = r.prompt_id
 where cardinality(p.answers) > 0

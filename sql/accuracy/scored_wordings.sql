@@ -19,8 +19,8 @@ select
     v.is_baseline and v.subtype <> 'form' as is_clean,
     v.baseline_id,
     cast(a.is_right as bigint) as is_right
-from answer_matches as a
-inner join variants as v
+from variants as v
+inner join answer_matches as a
     on
         v.dataset = a.dataset
         and v.prompt_id = a.prompt_id

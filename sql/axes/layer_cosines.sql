@@ -11,8 +11,8 @@
 with of_baselines as (
     select
         a.model, a.dataset, a.prompt_id, a.variant_id, a.layer, a.vector
-    from activations as a
-    inner join variants as v
+    from variants as v
+    inner join activations as a
         on
             v.dataset = a.dataset
             and v.prompt_id = a.prompt_id
@@ -30,8 +30,8 @@ of_wordings as (
         a.layer,
         a.vector,
         v.baseline_id
-    from activations as a
-    inner join variants as v
+    from variants as v
+    inner join activations as a
         on
             v.dataset = a.dataset
             and v.prompt_id = a.prompt_id

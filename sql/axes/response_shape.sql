@@ -35,8 +35,8 @@ measured as (
             as double
         ) as shared,
         cast(cast(is_refusal(r.response) as integer) as double) as refused
-    from responses as r
-    left join of_baselines as b
+    from of_baselines as b
+    right join responses as r
         on
             b.model = r.model
             and b.dataset = r.dataset

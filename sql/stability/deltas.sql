@@ -31,13 +31,16 @@ anchored as (
         x.value,
         v.baseline_id,
         a.anchor
-    from axis_values as x
-    inner join axes as a on a.axis = x.axis
-    inner join variants as v
-        on
-            v.dataset = x.dataset
-            and v.prompt_id = x.prompt_id
-            and v.variant_id = x.variant_id
+    from axes as a
+    inner join (
+        variants as v
+        inner join axis_values as x
+            on
+                x.dataset = v.dataset
+                and x.prompt_id = v.prompt_id
+                and x.variant_id = v.variant_id
+    )
+        on x.axis = a.axis
 )
 
 select
@@ -49,8 +52,8 @@ select
     x.axis,
     x.value,
     x.value - coalesce(x.anchor, b.value) as delta
-from anchored as x
-left join of_baselines as b
+from of_baselines as b
+right join anchored as x
     on
         b.model = x.model
         and b.dataset = x.dataset

@@ -32,13 +32,15 @@ with sized as (
                 then 1
             else 0
         end as counts
-    from deltas as d
-    left join variants as v
-        on
-            v.dataset = d.dataset
-            and v.prompt_id = d.prompt_id
-            and v.variant_id = d.variant_id
-    left join reference_set as r
+    from reference_set as r
+    right join (
+        variants as v
+        right join deltas as d
+            on
+                d.dataset = v.dataset
+                and d.prompt_id = v.prompt_id
+                and d.variant_id = v.variant_id
+    )
         on r.model = d.model and r.dataset = d.dataset
     where d.delta is not null
 ),
@@ -96,9 +98,11 @@ select
     * greatest(0.0, abs(d.delta) - s.origin)
     / s.min_max
     + 0.0 as min_max
-from ranked as d
-left join scale as s on s.axis = d.axis
-left join reference_scales as p
+from reference_scales as p
+right join (
+    scale as s
+    right join ranked as d on d.axis = s.axis
+)
     on
         p.model = d.model
         and p.dataset = d.dataset

@@ -15,8 +15,8 @@ select
     g.response_token_ids,
     g.finish_reason,
     g.logprobs
-from generations as g
-inner join variants as v
+from variants as v
+inner join generations as g
     on
         v.dataset = g.dataset
         and v.prompt_id = g.prompt_id

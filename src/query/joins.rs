@@ -57,6 +57,7 @@ fn sorting(frame: DataFrame) -> DataFrame {
     let (mut state, plan) = frame.into_parts();
     let options = state.config_mut().options_mut();
     options.optimizer.prefer_hash_join = false;
+    options.optimizer.repartition_joins = true;
     options.execution.target_partitions = options.execution.target_partitions.max(2);
     DataFrame::new(state, plan)
 }

@@ -111,6 +111,9 @@ impl Session {
             SessionConfig::new().with_target_partitions(threads).with_batch_size(BATCH).with_information_schema(true);
         // The statistics of Parquet leave NaN out: a column of 1 and NaN would be taken for a constant 1.
         config.options_mut().execution.collect_statistics = false;
+        // Without statistics the engine would part both sides of every join by its key. The first table of a join is the
+        // smaller one, as a rule: all threads look up in one table of it, and the rows of the other stay where they are.
+        config.options_mut().optimizer.repartition_joins = false;
         // Errors say where in the query their cause stands.
         config.options_mut().sql_parser.collect_spans = true;
         let mut environment = RuntimeEnvBuilder::new();
