@@ -358,11 +358,20 @@ pub(crate) fn is_run(folder: &Path) -> bool {
 /// It is none; the message says what is there.
 pub(crate) fn check_is_run(run: &Path) -> Result<()> {
     if !is_run(run) {
-        let found = if run.is_dir() { "a folder without plan.json" } else { "no such folder" };
-        return Err(Error::input(format!("{} is not a run", run.display()))
+        let is_release = run.join("release.json").is_file();
+        let found = match run.is_dir() {
+            true if is_release => "a release",
+            true => "a folder without plan.json",
+            false => "no such folder",
+        };
+        let mut error = Error::input(format!("{} is not a run", run.display()))
             .found(found)
-            .expected("the output folder of `sago run` or `sago import`")
-            .into());
+            .expected("the output folder of `sago run` or `sago import`");
+        if is_release {
+            let table = run.join("data/sgs_model.parquet");
+            error = error.fix(format!("ask its files: sago sql -c \"select * from '{}'\"", table.display()));
+        }
+        return Err(error.into());
     }
     Ok(())
 }

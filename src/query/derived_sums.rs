@@ -70,13 +70,14 @@ impl DerivedSums {
 pub(super) fn difference(run: &Path, graph: &Graph) -> Result<Option<String>> {
     let folder = run.join(DERIVED);
     let there: Vec<String> = tables(graph).filter(|name| folder.join(name).is_file()).collect();
-    if there.is_empty() {
-        return Ok(None);
-    }
     if !folder.join(SUMS).is_file() {
-        return Ok(Some(format!("there is no {DERIVED}/{SUMS}: the analysis did not end{ANEW}")));
+        let unended = format!("there is no {DERIVED}/{SUMS}: the analysis did not end{ANEW}");
+        return Ok((!there.is_empty()).then_some(unended));
     }
     let sums = read(&folder)?;
+    if let Some(missing) = sums.keys().find(|name| !folder.join(name).is_file()) {
+        return Ok(Some(format!("{DERIVED}/{missing} is missing; {DERIVED}/{SUMS} has it{ANEW}")));
+    }
     for name in there {
         match sums.get(&name) {
             None => return Ok(Some(format!("{DERIVED}/{name} has no line in {DERIVED}/{SUMS}{ANEW}"))),

@@ -17,12 +17,12 @@ use super::memory::is_of_memory;
 /// done: that hashes, and is run again with joins that sort where the limit is reached.
 pub(super) async fn rows(frame: DataFrame) -> Result<SendableRecordBatchStream, DataFusionError> {
     if !matches!(frame.task_ctx().memory_pool().memory_limit(), MemoryLimit::Finite(_)) {
-        return frame.execute_stream().await;
+        return begun(frame).await;
     }
     if !waits_for_all(frame.logical_plan()) {
         return sorting(frame).execute_stream().await;
     }
-    let mut rows = frame.clone().execute_stream().await?;
+    let mut rows = begun(frame.clone()).await?;
     let schema = rows.schema();
     let all = async move {
         match rows.next().await {
@@ -41,6 +41,15 @@ pub(super) async fn rows(frame: DataFrame) -> Result<SendableRecordBatchStream, 
     Ok(Box::pin(RecordBatchStreamAdapter::new(schema, stream::once(all).try_flatten())))
 }
 
+/// Begins a query. Where a join's sides stay where they are, the planner takes some sorted unions for unsorted ones and
+/// refuses them; such a query parts both sides by key.
+async fn begun(frame: DataFrame) -> Result<SendableRecordBatchStream, DataFusionError> {
+    match frame.clone().execute_stream().await {
+        Err(_) => parting(frame, true).execute_stream().await,
+        rows => rows,
+    }
+}
+
 /// Whether the first row comes after the last one was read.
 fn waits_for_all(plan: &LogicalPlan) -> bool {
     match plan {
@@ -54,10 +63,17 @@ fn waits_for_all(plan: &LogicalPlan) -> bool {
 
 /// The same query with joins that sort; with one partition there would be none.
 fn sorting(frame: DataFrame) -> DataFrame {
+    let (mut state, plan) = parting(frame, false).into_parts();
+    let execution = &mut state.config_mut().options_mut().execution;
+    execution.target_partitions = execution.target_partitions.max(2);
+    DataFrame::new(state, plan)
+}
+
+/// The same query with joins that part both sides by key, and then hash or sort.
+fn parting(frame: DataFrame, hash: bool) -> DataFrame {
     let (mut state, plan) = frame.into_parts();
-    let options = state.config_mut().options_mut();
-    options.optimizer.prefer_hash_join = false;
-    options.optimizer.repartition_joins = true;
-    options.execution.target_partitions = options.execution.target_partitions.max(2);
+    let optimizer = &mut state.config_mut().options_mut().optimizer;
+    optimizer.repartition_joins = true;
+    optimizer.prefer_hash_join = hash;
     DataFrame::new(state, plan)
 }

@@ -167,7 +167,8 @@ fn wrong_column(table: &Table, found: &datafusion::arrow::datatypes::Schema) -> 
         let Ok(there) = found.field_with_name(field.name()) else {
             return Some(format!("there is no column {}", field.name()));
         };
-        if there.data_type() != field.data_type() {
+        // Tools give the items of a list names of their own.
+        if !there.data_type().equals_datatype(field.data_type()) {
             return Some(format!("column {} is {}, not {}", field.name(), there.data_type(), field.data_type()));
         }
         if there.is_nullable() && !field.is_nullable() {

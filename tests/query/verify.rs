@@ -59,6 +59,9 @@ fn a_flipped_bit_of_a_derived_table_is_found_where_its_values_are_the_same() {
     write(&file, bytes).unwrap();
     let found = failed(&run);
     assert!(found[0].contains("analysis/sgs_model.parquet has other bytes"), "{found:?}");
+    std::fs::remove_file(&file).unwrap();
+    let found = failed(&run);
+    assert!(found[0].contains("analysis/sgs_model.parquet is missing"), "{found:?}");
     write(&file, &whole).unwrap();
     // An analysis that was killed leaves no sums.
     std::fs::remove_file(analysis.join("SHA256SUMS")).unwrap();

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, TableComponent};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, TableComponent};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::Schema;
 
@@ -112,9 +112,12 @@ pub(crate) fn plain_table() -> Table {
     table
 }
 
-/// Sets columns of numbers to the right.
+/// Sets columns of numbers to the right, and breaks no number: rather a line is longer than the terminal is wide.
 pub(in crate::query) fn align(table: &mut Table, right: &[bool]) {
     for (column, right) in table.column_iter_mut().zip(right) {
         column.set_cell_alignment(if *right { CellAlignment::Right } else { CellAlignment::Left });
+        if *right {
+            column.set_constraint(ColumnConstraint::ContentWidth);
+        }
     }
 }
