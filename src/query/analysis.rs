@@ -221,10 +221,15 @@ impl Analysis {
                 written.push(table);
             }
         });
-        let outcome = outcome.and_then(|()| check_fit(&session, &graph, &to_make));
+        let fit = if outcome.is_ok() { check_fit(&session, &graph, &to_make) } else { Ok(()) };
         written.sort_by_key(|made: &Materialized| to_make.iter().position(|model| model.name == made.name));
-        let sums = sums.with(written.iter().map(|table| table.name.as_str()))?;
-        if let Err(error) = outcome {
+        let mut sums = sums.with(written.iter().map(|table| table.name.as_str()))?;
+        if fit.is_err() {
+            for model in to_make.iter().filter(|model| model.file.is_some()) {
+                sums = sums.without(&model.name)?;
+            }
+        }
+        if let Err(error) = outcome.and(fit) {
             // What was written before is whole.
             sums.write()?;
             return Err(error);

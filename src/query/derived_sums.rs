@@ -46,15 +46,24 @@ impl DerivedSums {
         Ok(self)
     }
 
+    /// Those of all but a table that is refused: its file is removed.
+    pub(super) fn without(mut self, table: &str) -> Result<DerivedSums> {
+        let name = file_name(table);
+        let file = self.folder.join(&name);
+        if file.is_file() {
+            fs::remove_file(&file).map_err(Error::io("remove", &file))?;
+        }
+        self.sums.remove(&name);
+        Ok(self)
+    }
+
     /// Those of the tables of `graph`; a table that no model makes any more is removed.
     pub(super) fn without_others(mut self, graph: &Graph) -> Result<DerivedSums> {
         for name in self.sums.keys().cloned().collect::<Vec<_>>() {
-            let file = self.folder.join(&name);
-            if !tables(graph).any(|table| table == name) {
-                if file.is_file() {
-                    fs::remove_file(&file).map_err(Error::io("remove", &file))?;
-                }
-                self.sums.remove(&name);
+            if let Some(table) = name.strip_suffix(ENDING)
+                && !tables(graph).any(|table| table == name)
+            {
+                self = self.without(table)?;
             }
         }
         Ok(self)
@@ -98,6 +107,9 @@ fn tables(graph: &Graph) -> impl Iterator<Item = String> {
     graph.models().iter().filter(|model| model.contract.kind == Kind::Table).map(|model| file_name(&model.name))
 }
 
+/// Ending of their names.
+const ENDING: &str = ".parquet";
+
 fn file_name(table: &str) -> String {
-    format!("{table}.parquet")
+    format!("{table}{ENDING}")
 }

@@ -185,7 +185,7 @@ fn faults_name_file_line_and_column() {
     let text = fault(&run, &[("variants.sql", "select 1 as x")]);
     assert!(text.contains("a table of the run has this name") && text.contains("DIR/variants.sql"), "{text}");
     // Nothing of it stays with the run.
-    assert!(!run.path().join("analysis/models").exists());
+    assert!(!run.path().join("analysis/models").exists() && !run.path().join("analysis/m.parquet").exists());
     run.analyze();
 }
 
