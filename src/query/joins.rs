@@ -3,30 +3,24 @@
 //! In: a planned query. Out: its rows. The table of a hash join can't go to a file; joins that sort can, but take
 //! several times longer, and most queries join a small table with a large one.
 
+use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
-use datafusion::execution::memory_pool::MemoryLimit;
-use datafusion::logical_expr::LogicalPlan;
+use datafusion::logical_expr::{Expr, ExprSchemable, Join, LogicalPlan};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::prelude::DataFrame;
 use futures::{StreamExt, TryStreamExt, stream};
 
 use super::memory::is_of_memory;
 
-/// Rows of a query as they come. Under a memory limit joins sort, but for a query that gives no row before its joins are
-/// done: that hashes, and is run again with joins that sort where the limit is reached.
+/// Rows of a query as they come. Where the memory limit of its session is reached before the first of them came, it is
+/// run again with joins that sort, if these give the same.
 pub(super) async fn rows(frame: DataFrame) -> Result<SendableRecordBatchStream, DataFusionError> {
-    if !matches!(frame.task_ctx().memory_pool().memory_limit(), MemoryLimit::Finite(_)) {
-        return begun(frame).await;
-    }
-    if !waits_for_all(frame.logical_plan()) {
-        return sorting(frame).execute_stream().await;
-    }
     let mut rows = begun(frame.clone()).await?;
     let schema = rows.schema();
     let all = async move {
         match rows.next().await {
-            Some(Err(error)) if is_of_memory(&error) => {
+            Some(Err(error)) if is_of_memory(&error) && may_sort(&frame) => {
                 log::info!("a query does not fit into the memory limit: it is run again, and joins sort their sides");
                 drop(rows);
                 sorting(frame).execute_stream().await
@@ -50,15 +44,26 @@ async fn begun(frame: DataFrame) -> Result<SendableRecordBatchStream, DataFusion
     }
 }
 
-/// Whether the first row comes after the last one was read.
-fn waits_for_all(plan: &LogicalPlan) -> bool {
-    match plan {
-        LogicalPlan::Sort(_) | LogicalPlan::Aggregate(_) => true,
-        LogicalPlan::Projection(_) | LogicalPlan::Filter(_) | LogicalPlan::Limit(_) | LogicalPlan::SubqueryAlias(_) => {
-            plan.inputs().into_iter().all(waits_for_all)
-        }
-        _ => false,
-    }
+/// Whether joins that sort find the rows that joins that hash do.
+fn may_sort(frame: &DataFrame) -> bool {
+    let (state, plan) = frame.clone().into_parts();
+    let mut all_may = true;
+    let looked = state.optimize(&plan).and_then(|plan| {
+        plan.apply_with_subqueries(|node| {
+            all_may &= !matches!(node, LogicalPlan::Join(join) if !sorts_alike(join));
+            Ok(TreeNodeRecursion::Continue)
+        })
+    });
+    looked.is_ok() && all_may
+}
+
+/// A sort sets -0 before 0, and the engine's merge then misses keys behind them. Of an outer join with a further condition
+/// the merge takes columns without NULL to stay so.
+fn sorts_alike(join: &Join) -> bool {
+    let is_exact =
+        |key: &Expr| key.get_type(join.left.schema()).is_ok_and(|kind| !kind.is_floating() && !kind.is_nested());
+    let is_plain = join.filter.is_none() || !join.join_type.is_outer();
+    is_plain && join.on.iter().all(|(left, _)| is_exact(left))
 }
 
 /// The same query with joins that sort; with one partition there would be none.

@@ -99,7 +99,9 @@ impl Session {
     }
 
     /// As [`Session::new`], within `resources`. Under a memory limit sorts and groups go to files in the system's
-    /// temporary folder when they reach it; joins that do not fit sort their sides, so that they can do so as well.
+    /// temporary folder when they reach it; joins that do not fit sort their sides, so that they can do so as well. Too
+    /// little memory is an error where rows were given already, on keys that are floats, and for outer joins with more
+    /// than equal keys.
     ///
     /// # Errors
     /// When the threads can't be started.

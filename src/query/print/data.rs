@@ -100,6 +100,9 @@ const GROUP_BYTES: usize = 128 << 20;
 
 impl<W: Write + Send> Parquet<W> {
     pub(super) fn new(schema: &Schema, out: W) -> io::Result<Self> {
+        if schema.fields().is_empty() {
+            return Err(io::Error::other("a Parquet file counts rows by their columns, and there are none"));
+        }
         let schema = plain_schema(schema);
         let level = ZstdLevel::try_new(3).map_err(of_parquet)?;
         let properties = WriterProperties::builder()

@@ -14,11 +14,16 @@ use crate::query::cell;
 
 /// Below this width a terminal's lines are left to break by themselves.
 const NARROW: u16 = 20;
+/// Least width of a column of texts that are broken, and the room between columns.
+const LEAST: usize = 12;
+const BETWEEN: usize = 3;
 
 /// A table whose columns are as wide as their cells: it holds its rows until the end.
 pub(super) struct Aligned<W: Write> {
     out: W,
     table: Table,
+    /// Which columns hold numbers.
+    right: Vec<bool>,
     rows: usize,
     /// Most rows that are shown.
     most: usize,
@@ -28,8 +33,7 @@ impl<W: Write> Aligned<W> {
     pub(super) fn new(schema: &Schema, most: Option<usize>, out: W) -> Self {
         let mut table = plain_table();
         table.set_header(schema.fields().iter().map(|field| visible(field.name())));
-        align(&mut table, &numeric(schema));
-        Aligned { out, table, rows: 0, most: most.unwrap_or(usize::MAX) }
+        Aligned { out, table, right: numeric(schema), rows: 0, most: most.unwrap_or(usize::MAX) }
     }
 }
 
@@ -44,6 +48,7 @@ impl<W: Write> Sink for Aligned<W> {
     }
 
     fn finish(mut self: Box<Self>) -> io::Result<()> {
+        align(&mut self.table, &self.right);
         writeln!(self.out, "{}", self.table.trim_fmt())?;
         self.out.flush()
     }
@@ -112,8 +117,17 @@ pub(crate) fn plain_table() -> Table {
     table
 }
 
-/// Sets columns of numbers to the right, and breaks no number: rather a line is longer than the terminal is wide.
+/// Sets columns of numbers to the right, when all rows are there. No number is broken, and no text into bits: rather a line is
+/// longer than the terminal is wide.
 pub(in crate::query) fn align(table: &mut Table, right: &[bool]) {
+    let widths = table.column_max_content_widths();
+    let least = widths.iter().zip(right).map(|(&width, right)| {
+        let width = usize::from(width);
+        BETWEEN + if *right { width } else { width.min(LEAST) }
+    });
+    if table.width().is_some_and(|width| least.sum::<usize>() > usize::from(width)) {
+        table.set_content_arrangement(ContentArrangement::Disabled);
+    }
     for (column, right) in table.column_iter_mut().zip(right) {
         column.set_cell_alignment(if *right { CellAlignment::Right } else { CellAlignment::Left });
         if *right {
