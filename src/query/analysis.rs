@@ -189,7 +189,8 @@ impl Analysis {
     }
 
     /// Runs the models and writes those that are tables to `run/analysis`, each file whole or not at all.
-    /// Rows are sorted by the contract's key; values do not depend on the number of threads beyond 1e-12, relative to those above 1.
+    /// Rows are sorted by the contract's key; values do not depend on the number of threads beyond 1e-12, relative to
+    /// those above 1.
     ///
     /// # Errors
     /// When `run` is no run directory, a table can't be read or written, raw tables hold what can't be analysed (a key

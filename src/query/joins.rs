@@ -3,6 +3,7 @@
 //! In: a planned query. Out: its rows. The table of a hash join can't go to a file; joins that sort can, but take
 //! several times longer, and most queries join a small table with a large one.
 
+use datafusion::arrow::datatypes::DataType;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
@@ -60,8 +61,12 @@ fn may_sort(frame: &DataFrame) -> bool {
 /// A sort sets -0 before 0, and the engine's merge then misses keys behind them. Of an outer join with a further condition
 /// the merge takes columns without NULL to stay so.
 fn sorts_alike(join: &Join) -> bool {
-    let is_exact =
-        |key: &Expr| key.get_type(join.left.schema()).is_ok_and(|kind| !kind.is_floating() && !kind.is_nested());
+    // Of dictionaries and long decimals it knows no order.
+    let is_unknown = |kind: &DataType| matches!(kind, DataType::Dictionary(..) | DataType::Decimal256(..));
+    let is_exact = |key: &Expr| {
+        let kind = key.get_type(join.left.schema());
+        kind.is_ok_and(|kind| !kind.is_floating() && !kind.is_nested() && !is_unknown(&kind))
+    };
     let is_plain = join.filter.is_none() || !join.join_type.is_outer();
     is_plain && join.on.iter().all(|(left, _)| is_exact(left))
 }
