@@ -9,13 +9,14 @@
 
 mod admission;
 mod forced;
+mod forks;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use super::cache::Cache;
+use super::decoder::cache::Cache;
 use super::decoder::{Captured, Decoder, Row, Workspace};
 use super::job::{Answers, Finish, Forced, Generation, Job, Layers, Progress};
 use super::sampling::pick;
@@ -86,6 +87,10 @@ struct Work<'a> {
     /// Hidden states by the prompt's last node; None until computed.
     captured: HashMap<NodeId, Option<Rc<Captured>>>,
     hidden: Vec<Option<Rc<Captured>>>,
+    /// Of each prompt, the places in its path whose recurrent state must stay; empty where the decoder has none.
+    forks: Vec<Vec<usize>>,
+    /// The nodes at these places.
+    kept: HashSet<NodeId>,
     /// Positions that the sequences under way may come to need.
     reserved: usize,
     reservations: Vec<usize>,
@@ -155,6 +160,8 @@ impl<'a> Work<'a> {
             baselines,
             captured: HashMap::new(),
             hidden: vec![None; prompts],
+            forks: if decoder.is_recurrent() { forks::of(job.prompts) } else { Vec::new() },
+            kept: HashSet::new(),
             reserved: 0,
             reservations: vec![0; prompts],
             answers: Answers {
@@ -169,7 +176,12 @@ impl<'a> Work<'a> {
     /// Lays the next token after a sequence, to be computed unless the tree has it.
     fn push(&mut self, sequence: usize, token: u32, purpose: For) {
         let path = &mut self.sequences[sequence].path;
-        let (node, new) = self.tree.extend(path.last().copied(), token);
+        let parent = path.last().copied();
+        // Where states are kept, only prompts are known to fork, and where.
+        let (node, new) = match purpose != For::Prompt && self.decoder.is_recurrent() {
+            true => (self.tree.extend_apart(parent, token), true),
+            false => self.tree.extend(parent, token),
+        };
         path.push(node);
         if new {
             self.queue.push_back(Position { sequence, length: path.len(), purpose });
@@ -205,8 +217,8 @@ impl<'a> Work<'a> {
         let start = Instant::now();
         let batch: Vec<Position> = self.queue.drain(..count).collect();
         self.cache.reserve(self.tree.slots());
-        let (sequences, tree, captured) = (&self.sequences, &self.tree, &self.captured);
-        let row = |position| row(position, sequences, tree, captured);
+        let (sequences, tree, captured, kept) = (&self.sequences, &self.tree, &self.captured, &self.kept);
+        let row = |position| row(position, sequences, tree, captured, kept);
         let rows: Vec<Row<'_>> = batch.iter().map(row).collect();
         let captured = self.decoder.forward(&rows, &mut self.cache, &mut self.buffers);
         let wanted: Vec<NodeId> =
@@ -329,7 +341,7 @@ impl<'a> Work<'a> {
     }
 
     fn finish(mut self) -> Answers {
-        let width = self.decoder.shape.width;
+        let width = self.decoder.width;
         let layers: Vec<usize> = match self.job.layers {
             Layers::None => Vec::new(),
             Layers::All => (0..=self.decoder.blocks.len()).collect(),
@@ -350,19 +362,23 @@ fn row<'a>(
     sequences: &'a [Sequence],
     tree: &Tree,
     captured: &HashMap<NodeId, Option<Rc<Captured>>>,
+    kept: &HashSet<NodeId>,
 ) -> Row<'a> {
     let path = &sequences[position.sequence].path[..position.length];
     let node = path[path.len() - 1];
     let capture = position.purpose == For::Prompt && matches!(captured.get(&node), Some(None));
-    Row { token: tree.token(node), path, capture }
+    let keep_before = path.len().checked_sub(2).is_some_and(|before| kept.contains(&path[before]));
+    Row { token: tree.token(node), path, capture, keep_before }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::attention::Heads;
-    use super::super::decoder::{Block, Shape};
-    use super::super::matrix::Matrix;
+    use std::sync::Arc;
+
+    use super::super::families::Outline;
+    use super::super::matrix::Compute;
     use super::super::simd::LANES;
+    use super::super::weights::{Config, Weights};
     use super::*;
     use crate::model::Settings;
 
@@ -370,7 +386,6 @@ mod tests {
     fn decoder() -> Decoder {
         let (width, vocabulary) = (LANES, 8);
         let weights = |n: usize, phase: f32| (0..n).map(|i| (i as f32 * 0.7 + phase).sin()).collect::<Vec<f32>>();
-        let square = |phase| weights(width * width, phase);
         let mut embedding = weights(vocabulary * width, 0.0);
         embedding[7 * width] = f32::NAN;
         // The last token's logit is the mean of the others', so that it is never chosen.
@@ -378,28 +393,31 @@ mod tests {
         let mean = |i: usize| output.iter().skip(i).step_by(width).sum::<f32>() / (vocabulary - 1) as f32;
         let last: Vec<f32> = (0..width).map(mean).collect();
         output.extend(last);
-        let block = Block {
-            attention_norm: vec![1.0; width],
-            query_key_value: Matrix::pack(width, &[&square(1.0), &square(2.0), &square(3.0)]),
-            attention_out: Matrix::pack(width, &[&square(4.0)]),
-            inner_norm: vec![1.0; width],
-            gate_up: Matrix::pack(width, &[&square(5.0), &square(6.0)]),
-            down: Matrix::pack(width, &[&square(7.0)]),
-        };
-        Decoder {
-            shape: Shape {
-                width,
-                inner: width,
-                heads: Heads { heads: 1, kv_heads: 1, head: width },
-                vocabulary,
-                epsilon: 1e-5,
-            },
-            embedding: Matrix::pack(width, &[&embedding]),
-            output: Some(Matrix::pack(width, &[&output])),
-            blocks: vec![block],
-            final_norm: vec![1.0; width],
-            frequencies: vec![1.0; width / 2],
+        let square = ["self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj"]
+            .into_iter()
+            .chain(["mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"])
+            .enumerate()
+            .map(|(i, name)| (format!("model.layers.0.{name}.weight"), weights(width * width, 1.0 + i as f32)));
+        let norms = ["model.layers.0.input_layernorm", "model.layers.0.post_attention_layernorm", "model.norm"];
+        let norms = norms.into_iter().map(|name| (format!("{name}.weight"), vec![1.0; width]));
+        let ends = [("model.embed_tokens.weight".to_string(), embedding), ("lm_head.weight".to_string(), output)];
+        let folder = tempfile::tempdir().unwrap();
+        let (mut header, mut data) = (serde_json::Map::new(), Vec::new());
+        for (name, values) in square.chain(norms).chain(ends) {
+            let shape = if values.len() == width { vec![width] } else { vec![values.len() / width, width] };
+            let from = data.len();
+            data.extend(values.iter().flat_map(|x| x.to_le_bytes()));
+            let entry = serde_json::json!({"dtype": "F32", "shape": shape, "data_offsets": [from, data.len()]});
+            header.insert(name, entry);
         }
+        let header = serde_json::Value::Object(header).to_string().into_bytes();
+        let file = [&(header.len() as u64).to_le_bytes()[..], &header, &data].concat();
+        std::fs::write(folder.path().join("model.safetensors"), file).unwrap();
+        let config = serde_json::json!({"model_type": "llama", "hidden_size": width, "intermediate_size": width,
+            "num_hidden_layers": 1, "num_attention_heads": 1, "rms_norm_eps": 1e-5, "max_position_embeddings": 64});
+        std::fs::write(folder.path().join("config.json"), config.to_string()).unwrap();
+        let outline = Outline::of_config(&Config::open(folder.path()).unwrap()).unwrap();
+        outline.build(&Arc::new(Weights::open(folder.path()).unwrap()), Compute::F32).unwrap()
     }
 
     #[test]

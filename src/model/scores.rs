@@ -4,6 +4,7 @@
 //! From raw logits by log-softmax, so no sampling setting changes them (formulas: method, sections 3 and 4).
 //! Sums run in f32 over short fixed blocks and in f64 over the blocks.
 
+use super::decoder::rows::cap;
 use super::matrix::{PANEL, Product};
 use super::simd::{LANES, Lanes, exp, exp_minus_one, sum, wide};
 
@@ -24,12 +25,15 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    /// The distribution of row `row` of the output matrix's product, over `vocabulary` tokens.
-    pub fn of(product: &Product, row: usize, vocabulary: usize) -> Distribution {
+    /// The distribution of row `row` of the output matrix's product, over `vocabulary` tokens, whose logits a cap may hold.
+    pub fn of(product: &Product, row: usize, vocabulary: usize, most: Option<f32>) -> Distribution {
         // Whole segments; the padding of the last gets no probability.
         let mut logits = vec![f32::NEG_INFINITY; vocabulary.div_ceil(PANEL) * PANEL];
         if let Some(logits) = logits.get_mut(..vocabulary) {
             product.copy(row, 0, logits);
+            if let Some(most) = most {
+                cap(logits, most);
+            }
         }
         Distribution::from_logits(logits)
     }

@@ -133,6 +133,30 @@ pub fn silu(x: f32) -> f32 {
     x / (1.0 + exp(-x))
 }
 
+/// 1 / (1 + e^-x).
+#[inline(always)]
+pub fn sigmoid(x: f32) -> f32 {
+    1.0 / (1.0 + exp(-x))
+}
+
+/// tanh, precise near 0 too.
+#[inline(always)]
+pub fn tanh(x: f32) -> f32 {
+    // Beyond 10 it is 1 in f32; NaN stays NaN.
+    let x = if x > 10.0 { 10.0 } else { x };
+    let x = if x < -10.0 { -10.0 } else { x };
+    let e = exp_minus_one(2.0 * x);
+    e / (e + 2.0)
+}
+
+/// GELU in its tanh form: x (1 + tanh u) / 2 = x / (1 + e^-2u), u = sqrt(2 / pi) (x + 0.044715 x^3).
+#[inline(always)]
+pub fn gelu(x: f32) -> f32 {
+    const SQRT_2_OVER_PI: f32 = 0.797_884_6;
+    let u = SQRT_2_OVER_PI * (0.044_715 * x * x).mul_add(x, x);
+    x / (1.0 + exp(-2.0 * u))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -169,5 +193,19 @@ mod tests {
         assert_eq!(silu(0.0), 0.0);
         assert!((silu(1.0) - 0.731_058_6).abs() < 1e-6);
         assert!(silu(-100.0).abs() < 1e-30);
+    }
+
+    #[test]
+    fn the_other_functions_equal_their_definitions_in_f64() {
+        for i in -3000..3000 {
+            let x = i as f32 / 100.0 + 0.0013;
+            let d = f64::from(x);
+            assert!((f64::from(tanh(x)) / d.tanh() - 1.0).abs() < 5e-7, "tanh({x})");
+            assert!((f64::from(sigmoid(x)) * (1.0 + (-d).exp()) - 1.0).abs() < 5e-7, "sigmoid({x})");
+            let u = (2.0 / std::f64::consts::PI).sqrt() * (d + 0.044715 * d * d * d);
+            let gelu_of_d = 0.5 * d * (1.0 + u.tanh());
+            assert!((f64::from(gelu(x)) - gelu_of_d).abs() < 1e-6 * (1.0 + d.abs()), "gelu({x})");
+        }
+        assert!(tanh(f32::NAN).is_nan() && tanh(0.0) == 0.0);
     }
 }

@@ -31,9 +31,9 @@ impl Work<'_> {
     pub(super) fn admit(&mut self, prompt: usize) -> bool {
         let tokens = &self.job.prompts[prompt];
         let responses = 1 + self.pairs_of.get(&prompt).map_or(0, Vec::len);
-        let wanted = tokens.len() + responses * self.job.settings.max_new_tokens;
+        let wanted = self.cost_of_prompt(prompt) + responses * self.cost_of_response();
         let under_way = self.stages.iter().filter(|stage| matches!(stage, Stage::Prompt | Stage::Response)).count();
-        let room = self.job.settings.cache_bytes / self.decoder.bytes_per_position().max(1);
+        let room = self.job.settings.cache_bytes / self.decoder.cache_bytes().0.max(1);
         let full = under_way >= self.job.settings.batch.max(1) || self.reserved + wanted > room;
         // Whatever is held then waits for a prompt that is not in yet: it must be let in.
         let idle = self.queue.is_empty() && self.choosing.is_empty() && self.scoring.is_empty();
@@ -48,8 +48,27 @@ impl Work<'_> {
             self.push(prompt, token, For::Prompt);
         }
         self.push_last(prompt, tokens[tokens.len() - 1]);
+        let path = &self.sequences[prompt].path;
+        let places = self.forks.get(prompt).map_or(&[][..], |places| places);
+        self.kept.extend(places.iter().filter_map(|&place| path.get(place)));
         self.choosing.push(prompt);
         true
+    }
+
+    /// Positions that a prompt may come to take; a recurrent state counts as so many as take the same room. Of the states a
+    /// prompt has, one stays at its end, and another where it parts from others.
+    fn cost_of_prompt(&self, prompt: usize) -> usize {
+        self.job.prompts[prompt].len() + 2 * self.positions_of_state()
+    }
+
+    /// Positions that a response, its own or a forced one, may come to take.
+    pub(super) fn cost_of_response(&self) -> usize {
+        self.job.settings.max_new_tokens + self.positions_of_state()
+    }
+
+    fn positions_of_state(&self) -> usize {
+        let (position, state) = self.decoder.cache_bytes();
+        state.div_ceil(position.max(1))
     }
 
     /// Lets go of a prompt that is complete and that no pair will be laid after.
@@ -57,7 +76,7 @@ impl Work<'_> {
         let pairs_left = self.pairs_of.get(&prompt).map_or(0, Vec::len);
         if self.stages[prompt] == Stage::Complete && pairs_left == 0 && !self.sequences[prompt].path.is_empty() {
             self.release(prompt);
-            self.unreserve(prompt, self.job.prompts[prompt].len() + self.job.settings.max_new_tokens);
+            self.unreserve(prompt, self.cost_of_prompt(prompt) + self.cost_of_response());
         }
     }
 
@@ -69,9 +88,11 @@ impl Work<'_> {
 
     pub(super) fn release(&mut self, sequence: usize) {
         let path = std::mem::take(&mut self.sequences[sequence].path);
-        let captured = &mut self.captured;
+        let (captured, kept, cache) = (&mut self.captured, &mut self.kept, &mut self.cache);
         self.tree.release(&path, |node| {
             captured.remove(&node);
+            kept.remove(&node);
+            cache.forget(node);
         });
     }
 }

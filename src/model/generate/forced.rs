@@ -99,7 +99,7 @@ impl Work<'_> {
                     self.baselines.remove(&baseline);
                 }
             }
-            self.unreserve(prompt, self.job.settings.max_new_tokens);
+            self.unreserve(prompt, self.cost_of_response());
         }
         self.answers.time.forced_seconds += start.elapsed().as_secs_f64();
     }

@@ -5,8 +5,9 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-use super::simd::{LANES, Lanes, exp, sum, wide};
-use super::tree::NodeId;
+use super::super::simd::{LANES, Lanes, exp, sum, wide};
+use super::super::tree::NodeId;
+use super::rows;
 
 /// How attention is divided into heads. `head` is a multiple of [`LANES`]; `heads` of `kv_heads`.
 #[derive(Debug, Clone, Copy)]
@@ -17,6 +18,15 @@ pub struct Heads {
     pub kv_heads: usize,
     /// Length of one head's vector.
     pub head: usize,
+}
+
+/// How scores become weights.
+#[derive(Debug, Clone, Copy)]
+pub struct Scoring {
+    /// By which products of query and key are multiplied.
+    pub scale: f32,
+    /// Largest score, by [`rows::cap`]; None for no limit.
+    pub cap: Option<f32>,
 }
 
 /// What a position looks back on: keys and values of one layer, `[slots, kv_heads, head]`, along its path (itself last).
@@ -30,8 +40,8 @@ pub struct Past<'a> {
     pub values: &'a [f32],
 }
 
-/// softmax(q k / sqrt(head)) v for all heads; `query` and `out` are `[heads, head]`, `scores` is scratch.
-pub fn attend(query: &[f32], past: Past<'_>, heads: Heads, scores: &mut Vec<f32>, out: &mut [f32]) {
+/// softmax(scale q k) v for all heads; `query` and `out` are `[heads, head]`, `scores` is scratch.
+pub fn attend(query: &[f32], past: Past<'_>, heads: Heads, by: Scoring, scores: &mut Vec<f32>, out: &mut [f32]) {
     let (group, head) = (heads.heads / heads.kv_heads, heads.head);
     let kv_width = heads.kv_heads * head;
     let arch = Arch::new();
@@ -41,7 +51,7 @@ pub fn attend(query: &[f32], past: Past<'_>, heads: Heads, scores: &mut Vec<f32>
         let (query, out) = (&query[range.clone()], &mut out[range]);
         // Query heads that share a key head go together, so that keys and values are read once.
         for (query, out) in query.chunks(3 * head).zip(out.chunks_mut(3 * head)) {
-            let look = Look { query, past, kv_width, from, head, scores, out };
+            let look = Look { query, past, kv_width, from, head, by, scores, out };
             match query.len() / head {
                 3 => arch.dispatch(Of::<3>(look)),
                 2 => arch.dispatch(Of::<2>(look)),
@@ -58,6 +68,7 @@ struct Look<'a> {
     kv_width: usize,
     from: usize,
     head: usize,
+    by: Scoring,
     scores: &'a mut Vec<f32>,
     out: &'a mut [f32],
 }
@@ -70,14 +81,13 @@ impl<const G: usize> WithSimd for Of<'_, G> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Look { query, past: Past { path, keys, values }, kv_width, from, head, scores, out } = self.0;
+        let Look { query, past: Past { path, keys, values }, kv_width, from, head, by, scores, out } = self.0;
         let lanes = S::F32_LANES;
         let (slot, first, per_head) = (kv_width / lanes, from / lanes, head / lanes);
         let (keys, _) = S::as_simd_f32s(keys);
         let (values, _) = S::as_simd_f32s(values);
         let (query, _) = S::as_simd_f32s(query);
         let (out, _) = S::as_mut_simd_f32s(out);
-        let scale = 1.0 / (head as f32).sqrt();
         scores.resize(path.len() * G, 0.0);
         let mut i = 0;
         while i < path.len() {
@@ -85,10 +95,13 @@ impl<const G: usize> WithSimd for Of<'_, G> {
             let dots = dots::<S, G>(simd, query, key);
             let mut g = 0;
             while g < G {
-                scores[g * path.len() + i] = dots[g] * scale;
+                scores[g * path.len() + i] = dots[g] * by.scale;
                 g += 1;
             }
             i += 1;
+        }
+        if let Some(cap) = by.cap {
+            rows::cap(scores, cap);
         }
         let mut scales = [0f32; G];
         for (scores, scale) in scores.chunks_exact_mut(path.len()).zip(&mut scales) {
@@ -220,7 +233,8 @@ mod tests {
         let path: [NodeId; 5] = [7, 0, 3, 8, 2];
         let mut out = vec![0f32; 10 * 80];
         let past = Past { path: &path, keys: &keys, values: &values };
-        attend(&query, past, shape, &mut Vec::new(), &mut out);
+        let by = Scoring { scale: 1.0 / 80f32.sqrt(), cap: None };
+        attend(&query, past, shape, by, &mut Vec::new(), &mut out);
         for h in 0..10 {
             let from = h / 5 * 80;
             let scores: Vec<f64> = path
