@@ -17,6 +17,8 @@ mod build;
 mod description;
 mod facts;
 mod gemma;
+#[cfg(test)]
+mod golden;
 mod llama;
 mod names;
 mod phi;
