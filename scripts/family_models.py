@@ -160,4 +160,109 @@ MODELS = {
             layer_types=["linear_attention", "full_attention", "linear_attention"],
         ),
     ),
+    # Llama 2: as many key as query heads, untied, stored in f32, no head_dim key.
+    "llama2": Tiny(
+        LLAMA | {k: v for k, v in sizes(heads=2, kv=2).items() if k != "head_dim"} | dict(
+            bos_token_id=1, eos_token_id=2, max_position_embeddings=512, rope_scaling=None, tie_word_embeddings=False,
+            torch_dtype="float32",
+        ),
+        dtype="float32",
+    ),
+    # Mistral: a window on every layer; stored in f16.
+    "mistral": Tiny(
+        family("mistral", "MistralForCausalLM", "float16") | {k: v for k, v in sizes(heads=4, width=64).items() if k != "head_dim"} | dict(
+            attention_dropout=0.0, bos_token_id=1, eos_token_id=2, hidden_act="silu", initializer_range=0.02,
+            max_position_embeddings=512, rms_norm_eps=1e-05, rope_theta=10000.0, sliding_window=6,
+            tie_word_embeddings=False, use_cache=True,
+        ),
+        dtype="float16",
+        without=[dict(sliding_window=None)],
+    ),
+    "smollm2": Tiny(
+        LLAMA | {k: v for k, v in sizes(width=48, heads=3, kv=1).items() if k != "head_dim"} | dict(
+            bos_token_id=1, eos_token_id=2, pad_token_id=2, is_llama_config=True, max_position_embeddings=512,
+            rope_interleaved=False, rope_scaling=None, rope_theta=130000, tie_word_embeddings=True,
+        ),
+    ),
+    # SmolLM 3: every fourth layer has no positions.
+    "smollm3": Tiny(
+        family("smollm3", "SmolLM3ForCausalLM") | {k: v for k, v in sizes(layers=4, heads=2, kv=1).items() if k != "head_dim"} | dict(
+            attention_bias=False, attention_dropout=0.0, bos_token_id=300, eos_token_id=305, pad_token_id=301,
+            hidden_act="silu", initializer_range=0.02, layer_types=["full_attention"] * 4, max_position_embeddings=512,
+            max_window_layers=28, mlp_bias=False, no_rope_layer_interval=4, no_rope_layers=[1, 1, 1, 0], pretraining_tp=2,
+            rms_norm_eps=1e-06, rope_scaling=None, rope_theta=5000000.0, sliding_window=None, use_cache=True,
+            use_sliding_window=False,
+        ),
+        without=[dict(no_rope_layers=[1, 1, 1, 1])],
+    ),
+    "qwen3": Tiny(
+        family("qwen3", "Qwen3ForCausalLM") | sizes(vocabulary=328) | dict(
+            attention_bias=False, attention_dropout=0.0, bos_token_id=300, eos_token_id=302, hidden_act="silu",
+            initializer_range=0.02, max_position_embeddings=512, max_window_layers=3, rms_norm_eps=1e-06, rope_scaling=None,
+            rope_theta=1000000, sliding_window=None, tie_word_embeddings=True, use_cache=True, use_sliding_window=False,
+        ),
+    ),
+    # Gemma 2: caps on scores and logits, a window on every other layer, scores divided by another root than the head size's.
+    "gemma2": Tiny(
+        family("gemma2", "Gemma2ForCausalLM") | GEMMA | sizes(heads=4, kv=2) | dict(
+            attn_logit_softcapping=2.0, cache_implementation="hybrid", final_logit_softcapping=4.0,
+            hidden_act="gelu_pytorch_tanh", hidden_activation="gelu_pytorch_tanh", max_position_embeddings=512,
+            query_pre_attn_scalar=24, rope_theta=10000.0, sliding_window=6,
+        ),
+        without=[
+            dict(attn_logit_softcapping=None),
+            dict(final_logit_softcapping=None),
+            dict(query_pre_attn_scalar=16),
+            dict(sliding_window=64),
+        ],
+    ),
+    # Gemma 3 1B: norms of queries and keys, two rotary bases, five layers with a window to one without.
+    "gemma3_1b": Tiny(
+        family("gemma3_text", "Gemma3ForCausalLM") | GEMMA | sizes(layers=6, heads=2, kv=1) | dict(
+            attn_logit_softcapping=None, cache_implementation="hybrid", eos_token_id=[1, 106],
+            final_logit_softcapping=None, hidden_activation="gelu_pytorch_tanh", max_position_embeddings=512,
+            query_pre_attn_scalar=24, rope_local_base_freq=10000, rope_scaling=None, rope_theta=1000000, sliding_window=6,
+            sliding_window_pattern=6,
+        ),
+        without=[dict(query_pre_attn_scalar=16), dict(sliding_window=64), dict(rope_local_base_freq=1000000)],
+    ),
+    # Gemma 3 4B in the layout of its checkpoints, whose text_config leaves most to the defaults.
+    "gemma3_4b": Tiny(
+        family("gemma3", "Gemma3ForConditionalGeneration") | dict(
+            boi_token_index=316, eoi_token_index=317, eos_token_id=[1, 106], image_token_index=318, initializer_range=0.02,
+            mm_tokens_per_image=4,
+            text_config=sizes(layers=6, heads=2, kv=1) | dict(
+                model_type="gemma3_text", rope_scaling=dict(factor=8.0, rope_type="linear"), sliding_window=6
+            ),
+            vision_config=dict(
+                hidden_size=16, image_size=8, intermediate_size=16, model_type="siglip_vision_model", num_attention_heads=1,
+                num_hidden_layers=1, patch_size=4, vision_use_head=False,
+            ),
+        ),
+        prefix="language_model.model.",
+        others={
+            "multi_modal_projector.mm_soft_emb_norm.weight": (16,),
+            "vision_tower.vision_model.embeddings.patch_embedding.bias": (16,),
+        },
+        without=[dict(rope_scaling=None), dict(query_pre_attn_scalar=16)],
+    ),
+    # Phi-3 mini 4k: queries, keys and values in one matrix, gate and up in one, a window.
+    "phi3": Tiny(
+        PHI3 | dict(max_position_embeddings=512, original_max_position_embeddings=512, rope_scaling=None, sliding_window=6,
+                    num_key_value_heads=4),
+        without=[dict(sliding_window=None)],
+    ),
+    # Phi-4 mini: a part of each head turned, factors per frequency for short and for long contexts, tied, grouped queries.
+    # The long prompt is in the long range from its first token, the others stay in the short one.
+    "phi3_longrope": Tiny(
+        PHI3 | dict(
+            max_position_embeddings=96, original_max_position_embeddings=24, partial_rotary_factor=0.75, sliding_window=262144,
+            rope_scaling=dict(
+                long_factor=[1.0, 1.2, 1.9, 3.5, 8.0, 21.0], short_factor=[1.0, 1.05, 1.2, 1.5, 2.0, 2.4], type="longrope"
+            ),
+            tie_word_embeddings=True,
+        ),
+        lengths=(3, 9, 30),
+        without=[dict(partial_rotary_factor=1.0, rope_scaling=None), dict(original_max_position_embeddings=64)],
+    ),
 }

@@ -226,6 +226,8 @@ def make(name, tiny, out):
     files = write_model(folder, tiny, weights, rng)
     # From here on what counts is the files, read as a user of the library reads them.
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
+    for file in files:
+        os.chmod(os.path.join(folder, file), 0o644)
     hidden, logits, rows = zip(*(reference(model, ids) for ids in prompts))
     alone = built(text_config(tiny.config), weights)
     assert all(np.array_equal(reference(alone, ids)[1], l) for ids, l in zip(prompts, logits)), name
