@@ -30,11 +30,6 @@ fn any(facts: &Facts<'_>) -> Result<Description> {
     let mut d = common(facts)?;
     d.activation = Activation::Gelu;
     d.embedding_scale = (d.width as f32).sqrt();
-    // Configs that say nothing mean yes.
-    d.tied = match facts {
-        Facts::Config(config, _) => Some(config.flag("tie_word_embeddings")?.unwrap_or(true)),
-        Facts::Gguf(..) => None,
-    };
     d.logit_cap = facts.positive(("final_logit_softcapping", "final_logit_softcapping"))?;
     Ok(d)
 }

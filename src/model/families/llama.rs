@@ -97,7 +97,10 @@ pub fn common(facts: &Facts<'_>) -> Result<Description> {
         activation: activation(facts)?,
         embedding_scale: 1.0,
         logit_cap: None,
-        tied: if facts.is_gguf() { None } else { Some(facts.flag(("tie_word_embeddings", ""))?) },
+        tied: match facts {
+            Facts::Config(config, _) => config.flag("tie_word_embeddings")?,
+            Facts::Gguf(..) => None,
+        },
         norm_shift: 0.0,
         post_norms: false,
         fused: false,
