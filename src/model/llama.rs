@@ -27,13 +27,13 @@ pub fn load(gguf: &Gguf, vocabulary: usize) -> Result<Decoder> {
     refuse_unknown(gguf, layers)?;
     let frequencies = frequencies(gguf, shape.heads.head)?;
     let (width, vocabulary) = (shape.width, shape.vocabulary);
-    let embedding = Matrix::pack(width, &[&gguf.tensor("token_embd.weight", &[vocabulary, width])?]);
-    let output = match gguf.tensors.contains_key("output.weight") {
-        true => Some(Matrix::pack(width, &[&gguf.tensor("output.weight", &[vocabulary, width])?])),
+    let embedding = Matrix::pack(width, &[&gguf.weights.vector("token_embd.weight", &[vocabulary, width])?]);
+    let output = match gguf.weights.contains("output.weight") {
+        true => Some(Matrix::pack(width, &[&gguf.weights.vector("output.weight", &[vocabulary, width])?])),
         false => None,
     };
     let blocks = (0..layers).into_par_iter().map(|layer| block(gguf, &shape, layer)).collect::<Result<Vec<_>>>()?;
-    let final_norm = gguf.tensor("output_norm.weight", &[width])?;
+    let final_norm = gguf.weights.vector("output_norm.weight", &[width])?;
     Ok(Decoder { shape, embedding, output, blocks, final_norm, frequencies })
 }
 
@@ -76,8 +76,8 @@ fn frequencies(gguf: &Gguf, head: usize) -> Result<Vec<f32>> {
         return Err(gguf.bad(scaling, Some(value), "none: scaled rotary positions are not supported"));
     }
     let base = gguf.positive("llama.rope.freq_base")?.unwrap_or(10_000.0);
-    let factors = match gguf.tensors.contains_key("rope_freqs.weight") {
-        true => gguf.tensor("rope_freqs.weight", &[head / 2])?,
+    let factors = match gguf.weights.contains("rope_freqs.weight") {
+        true => gguf.weights.vector("rope_freqs.weight", &[head / 2])?,
         false => vec![1.0; head / 2],
     };
     let exponent = |i: usize| (2 * i) as f32 / head as f32;
@@ -86,7 +86,7 @@ fn frequencies(gguf: &Gguf, head: usize) -> Result<Vec<f32>> {
 
 fn block(gguf: &Gguf, shape: &Shape, layer: usize) -> Result<Block> {
     let Shape { width, inner, heads: Heads { heads, kv_heads, head }, .. } = *shape;
-    let load = |name: &str, shape: &[usize]| gguf.tensor(&format!("blk.{layer}.{name}.weight"), shape);
+    let load = |name: &str, shape: &[usize]| gguf.weights.vector(&format!("blk.{layer}.{name}.weight"), shape);
     let query = halves(load("attn_q", &[heads * head, width])?, head, width);
     let key = halves(load("attn_k", &[kv_heads * head, width])?, head, width);
     let value = load("attn_v", &[kv_heads * head, width])?;
@@ -130,7 +130,7 @@ fn refuse_unknown(gguf: &Gguf, layers: usize) -> Result<()> {
             _ => OF_MODEL.contains(&name),
         }
     };
-    match gguf.tensors.keys().find(|name| !known(name)) {
+    match gguf.weights.names().find(|name| !known(name)) {
         None => Ok(()),
         Some(name) => {
             Err(Error::input(format!("the model has a tensor that the family \"llama\" does not use: {name}"))
