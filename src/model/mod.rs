@@ -11,7 +11,7 @@
 //! | `tree`, `cache` | which positions are shared, and what is kept of them |
 //! | `scores`, `sampling` | figures of a next-token distribution, and the choice of a token |
 //! | `job`, `generate` | a batch of prompts and baselines, answered |
-//! | `cache_dir` | where fetched models lie |
+//! | `hub`, `cache_dir` | where models lie on this machine, and how they come there |
 //! | `candle` | what the library of that name says when it fails |
 
 mod attention;
@@ -20,6 +20,7 @@ pub mod cache_dir;
 pub(crate) mod candle;
 mod decoder;
 mod generate;
+pub mod hub;
 mod job;
 mod llama;
 mod matrix;
