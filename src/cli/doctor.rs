@@ -12,6 +12,8 @@ use super::{Done, mib, print};
 use crate::measure::bertscore::BertScorer;
 use crate::model::Model;
 use crate::model::cache_dir::{cache_dir, demo_encoder, demo_model, models_dir};
+use crate::model::hub::Settings;
+use crate::model::weights::config::Config;
 use crate::store::files::files_below;
 use crate::{Error, Result};
 
@@ -19,12 +21,12 @@ use crate::{Error, Result};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   sago doctor                            this machine, and the models in its cache
-  sago doctor llama.gguf encoders/bert   can these be used as well?
+  sago doctor llama.gguf models/qwen     can these be used as well?
 
 Weights of language models are not read, only what the file says of them. Exit code 3 where something is missing or can't
 be used.")]
 pub struct Doctor {
-    /// GGUF files of models, and folders of encoders, beside those in the cache
+    /// GGUF files and folders of models, and folders of encoders, beside those in the cache
     paths: Vec<PathBuf>,
 }
 
@@ -39,7 +41,7 @@ impl Doctor {
             let is_given = self.paths.contains(path);
             match path.parent() {
                 Some(folder) if name == "model.safetensors" => encoders.push(folder.to_path_buf()),
-                _ if is_given && path.is_dir() => encoders.push(path.clone()),
+                _ if is_given && path.is_dir() && !generates(path) => encoders.push(path.clone()),
                 _ if is_given || name.ends_with(".gguf") => models.push(path.clone()),
                 _ => {}
             }
@@ -91,11 +93,25 @@ fn machine() -> String {
         env::consts::ARCH,
         memory.as_deref().unwrap_or("unknown"),
     );
-    for (name, path) in [("temporary", env::temp_dir()), ("cache", cache_dir())] {
+    let hub = Settings::of_environment();
+    for (name, path) in [("temporary", env::temp_dir()), ("cache", cache_dir()), ("hub cache", hub.cache)] {
         let room = room(&path).map_or(String::new(), |bytes| format!(", {} free", mib(bytes)));
         let _ = writeln!(text, "{name:10} {}{room}", path.display());
     }
+    let token = if hub.token.is_some() { "with a token" } else { "without a token" };
+    let _ = match hub.offline {
+        Some(variable) => writeln!(text, "hub        not asked: {variable} is set"),
+        None => writeln!(text, "hub        {}, {token}", hub.endpoint),
+    };
     text
+}
+
+/// Whether a folder's config is of a model that writes texts, rather than of an encoder.
+fn generates(folder: &Path) -> bool {
+    let config = Config::open(folder);
+    let classes = config.as_ref().ok().and_then(|config| config.texts("architectures").ok().flatten());
+    classes
+        .is_some_and(|names| names.iter().any(|n| n.ends_with("ForCausalLM") || n.ends_with("ConditionalGeneration")))
 }
 
 /// Free space of the disk that holds `path`, or would.
@@ -109,7 +125,10 @@ fn room(path: &Path) -> Option<u64> {
 /// What a model is, in a line.
 fn model(path: &Path) -> Result<String> {
     let info = Model::inspect("", path)?;
-    let size = path.metadata().map_err(Error::io("read", path))?.len();
+    let files = if path.is_dir() { files_below(path)? } else { vec![path.to_path_buf()] };
+    let is_weights = |file: &&PathBuf| file.extension().is_some_and(|e| e == "safetensors" || e == "gguf");
+    let sizes = files.iter().filter(is_weights).map(|file| file.metadata().map(|meta| meta.len()));
+    let size = sizes.sum::<std::io::Result<u64>>().map_err(Error::io("read", path))?;
     Ok(format!(
         "{}, {:.0} million weights ({}), {} layers, context {}{}",
         info.family,

@@ -3,9 +3,10 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{log, say};
+use crate::model::hub::Transfer;
 use crate::query::Step;
 use crate::run::Progress;
 
@@ -33,10 +34,36 @@ struct Bar {
     said: Instant,
 }
 
+impl Bar {
+    /// Whether a plain line is due, as nobody sees the bar.
+    fn is_due(&mut self) -> bool {
+        let is_due = self.bar.is_hidden() && self.said.elapsed() >= PLAIN_EVERY;
+        if is_due {
+            self.said = Instant::now();
+        }
+        is_due
+    }
+}
+
 impl Stderr {
     /// Progress that says nothing where `quiet`.
     pub fn new(quiet: bool) -> Self {
         Stderr { quiet, bar: Mutex::new(None) }
+    }
+
+    /// Draws a bar in place of what is there.
+    fn put(&self, what: &str, total: u64, done: u64, style: &str) {
+        self.with_bar(|slot| {
+            let bar = ProgressBar::with_draw_target(Some(total), target()).with_message(what.to_string());
+            if let Ok(style) = ProgressStyle::with_template(style) {
+                bar.set_style(style);
+            }
+            bar.set_position(done);
+            bar.reset_eta();
+            bar.tick();
+            let now = Instant::now();
+            *slot = Some(Bar { bar, what: what.to_string(), started: now, done_before: done, said: now });
+        });
     }
 
     fn with_bar(&self, f: impl FnOnce(&mut Option<Bar>)) {
@@ -57,29 +84,17 @@ impl Progress for Stderr {
     }
 
     fn begin(&self, what: &str, total: u64, done: u64) {
-        self.with_bar(|slot| {
-            let style = "{msg} {wide_bar} {pos}/{len} wordings, {per_sec}, {eta} left";
-            let bar = ProgressBar::with_draw_target(Some(total), target()).with_message(what.to_string());
-            if let Ok(style) = ProgressStyle::with_template(style) {
-                bar.set_style(style);
-            }
-            if done > 0 {
-                say(&format!("{what}: {done} of {total} wordings were done before"));
-            }
-            bar.set_position(done);
-            bar.reset_eta();
-            bar.tick();
-            let now = Instant::now();
-            *slot = Some(Bar { bar, what: what.to_string(), started: now, done_before: done, said: now });
-        });
+        if done > 0 {
+            self.say(&format!("{what}: {done} of {total} wordings were done before"));
+        }
+        self.put(what, total, done, "{msg} {wide_bar} {pos}/{len} wordings, {per_sec}, {eta} left");
     }
 
     fn reach(&self, wordings: u64) {
         self.with_bar(|slot| {
             let Some(b) = slot else { return };
             b.bar.set_position(wordings);
-            if b.bar.is_hidden() && b.said.elapsed() >= PLAIN_EVERY {
-                b.said = Instant::now();
+            if b.is_due() {
                 let (done, total) = (b.bar.position(), b.bar.length().unwrap_or(0));
                 let rate = (done - b.done_before) as f64 / b.started.elapsed().as_secs_f64();
                 let left = Duration::from_secs_f64((total.saturating_sub(done)) as f64 / rate.max(1e-9));
@@ -95,6 +110,34 @@ impl Progress for Stderr {
                 b.bar.finish_and_clear();
                 let (done, seconds) = (b.bar.position(), b.started.elapsed().as_secs_f64());
                 say(&format!("{}: {done} wordings done, {seconds:.0} s", b.what));
+            }
+        });
+    }
+}
+
+impl Transfer for Stderr {
+    fn begin(&self, what: &str, bytes: u64) {
+        let style = "{msg} {wide_bar} {bytes}/{total_bytes}, {bytes_per_sec}, {eta} left";
+        self.put(&format!("fetching {what}"), bytes, 0, style);
+    }
+
+    fn reach(&self, bytes: u64) {
+        self.with_bar(|slot| {
+            let Some(b) = slot else { return };
+            b.bar.set_position(bytes);
+            if b.is_due() {
+                let (done, total) = (HumanBytes(bytes), HumanBytes(b.bar.length().unwrap_or(0)));
+                say(&format!("{}: {done} of {total}", b.what));
+            }
+        });
+    }
+
+    fn end(&self) {
+        self.with_bar(|slot| {
+            if let Some(b) = slot.take() {
+                b.bar.finish_and_clear();
+                let (bytes, seconds) = (HumanBytes(b.bar.position()), b.started.elapsed().as_secs_f64());
+                say(&format!("{}: {bytes}, {seconds:.0} s", b.what));
             }
         });
     }

@@ -18,6 +18,7 @@ use crate::{Error, Result, query};
 #[command(after_help = "Examples:
   sago run --preset quick --out runs/first          the demo model on starter prompts, in minutes
   sago run --preset paper --model llama.gguf --out runs/llama
+  sago run --preset paper --model Qwen/Qwen2.5-0.5B-Instruct --out runs/qwen
   sago run study.toml --dry-run                     what it comes to: rows, bytes
   sago run --model demo --dataset alpaca=alpaca.json --prompts 4 --out runs/alpaca
 
@@ -32,9 +33,13 @@ pub struct Run {
     /// Directory of the run
     #[arg(long, short, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// A GGUF file, or demo; may be given several times
+    /// A GGUF file, a folder of safetensors, a hub id (org/name, org/name@revision, org/name:file.gguf), or demo; may be
+    /// given several times
     #[arg(long, value_name = "PATH")]
     model: Vec<String>,
+    /// Compute type of all models: auto, f32, bf16, f16, int8
+    #[arg(long, value_name = "TYPE")]
+    dtype: Option<String>,
     /// A data set, with a file to read it from; may be given several times
     #[arg(long, value_name = "NAME[=FILE]")]
     dataset: Vec<String>,
@@ -88,8 +93,8 @@ impl Run {
         if let Some(path) = &self.study {
             config = config.over(config::read(path)?);
         }
-        let study = plan::settle(config)?;
         let progress = Stderr::new(self.quiet);
+        let study = plan::settle(config, &progress)?;
         study.notes.iter().for_each(|note| progress.say(&format!("note: {note}")));
         if self.dry_run {
             print(&plan::describe(&study))?;
@@ -130,6 +135,7 @@ impl Run {
             preset: said("--preset", &self.preset),
             seed: said("--seed", &self.seed),
             prompts: said("--prompts", &self.prompts),
+            dtype: said("--dtype", &self.dtype),
             ..Config::default()
         };
         config.generation.max_new_tokens = said("--max-new-tokens", &self.max_new_tokens);
@@ -156,7 +162,14 @@ fn said<T: Clone>(flag: &str, value: &Option<T>) -> Option<Said<T>> {
 }
 
 fn model(path: &str) -> config::Model {
-    config::Model { name: None, path: Said::flag("--model", path.to_string()), escape_special_tokens: None }
+    config::Model {
+        name: None,
+        path: Said::flag("--model", path.to_string()),
+        revision: None,
+        dtype: None,
+        template: None,
+        escape_special_tokens: None,
+    }
 }
 
 fn dataset(entry: &str) -> config::Dataset {

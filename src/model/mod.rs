@@ -4,13 +4,14 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `gguf`, `tokenizer`, `template` | what is read from the file: tensors and metadata, text to ids, request to text |
+//! | `weights` | tensors and metadata of safetensors and GGUF files |
+//! | `tokenizer`, `template` | text to ids, request to text |
 //! | `llama` | a family: which tensors make its decoder |
 //! | `decoder`, `attention`, `rows`, `matrix`, `simd` | the forward pass over rows |
 //! | `tree`, `cache` | which positions are shared, and what is kept of them |
 //! | `scores`, `sampling` | figures of a next-token distribution, and the choice of a token |
 //! | `job`, `generate` | a batch of prompts and baselines, answered |
-//! | `cache_dir` | where fetched models lie |
+//! | `hub`, `cache_dir` | where models lie on this machine, and how they come there |
 //! | `candle` | what the library of that name says when it fails |
 
 mod attention;
@@ -19,7 +20,7 @@ pub mod cache_dir;
 pub(crate) mod candle;
 mod decoder;
 mod generate;
-mod gguf;
+pub mod hub;
 mod job;
 mod llama;
 mod matrix;
@@ -30,14 +31,16 @@ mod simd;
 mod template;
 mod tokenizer;
 mod tree;
+pub mod weights;
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use crate::{Error, Result, hash};
+use crate::{Error, Result};
 use decoder::Decoder;
-use gguf::Gguf;
 use template::Template;
+use weights::digest;
+use weights::gguf::{self, Gguf};
 
 pub use job::{Answers, Finish, Forced, Generation, Job, Layers, Progress, Settings, Time};
 pub(crate) use tokenizer::Tokenizer;
@@ -122,13 +125,13 @@ impl Opened {
         let info = ModelInfo {
             name: name.to_string(),
             family,
-            parameters: gguf.tensors.values().map(|tensor| tensor.shape.iter().product::<usize>() as u64).sum(),
+            parameters: gguf.weights.parameters(),
             layers: gguf.count("llama.block_count")?,
             width: gguf.count("llama.embedding_length")?,
             vocabulary: tokenizer.vocabulary,
             context: gguf.count("llama.context_length")?,
             dtype: "f32",
-            weights_sha256: hash::of_file(path)?,
+            weights_sha256: digest::of_files(gguf.weights.paths())?,
             tokenizer_sha256: tokenizer.sha256.clone(),
             template_sha256: template.as_ref().map(|template| template.sha256.clone()),
             end_ids: tokenizer.ends.clone(),

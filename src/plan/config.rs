@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::said::{Said, line_of};
 use crate::datasets::ListForm;
+use crate::model::hub::{self, HubName};
 use crate::{Error, Result, text_file};
 
 /// A list that knows where it and each of its values stand.
@@ -38,6 +39,9 @@ pub struct Config {
     /// The models.
     #[serde(default)]
     pub model: Vec<Model>,
+    /// Compute type of all models, of the command line.
+    #[serde(skip)]
+    pub dtype: Option<Said<String>>,
     /// The data sets.
     #[serde(default)]
     pub dataset: Vec<Dataset>,
@@ -130,13 +134,22 @@ pub enum Layers {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Model {
-    /// Name in the tables; by default the file's name.
+    /// Name in the tables; by default the file's or repository's name.
     pub name: Option<Said<String>>,
-    /// `demo`, or a GGUF file.
+    /// `demo`, a GGUF file, a folder of safetensors, or a hub id.
     pub path: Said<String>,
+    /// Branch, tag or commit on the hub; without it, what the cache has, else the branch `main`.
+    pub revision: Option<Said<String>>,
+    /// Compute type: `auto`, `f32`, `bf16`, `f16` or `int8`.
+    pub dtype: Option<Said<String>>,
+    /// Options that the chat template is given, as `enable_thinking = false`.
+    pub template: Option<Said<Options>>,
     /// Whether special-token text in prompts is read as plain text.
     pub escape_special_tokens: Option<Said<bool>>,
 }
+
+/// Options of a chat template by name, in the order in which they were written.
+pub type Options = serde_json::Map<String, serde_json::Value>;
 
 /// `[[dataset]]`.
 #[derive(Debug, Clone, Deserialize)]
@@ -180,8 +193,10 @@ pub fn read(path: &Path) -> Result<Config> {
         encoder.value = folder.join(&encoder.value).to_string_lossy().into_owned();
     }
     for model in &mut config.model {
-        if model.path.value != "demo" {
-            model.path.value = folder.join(&model.path.value).to_string_lossy().into_owned();
+        // What is no file beside the study may be a model of the hub.
+        let path = folder.join(&model.path.value);
+        if model.path.value != hub::DEMO && (path.exists() || HubName::parse(&model.path.value).is_none()) {
+            model.path.value = path.to_string_lossy().into_owned();
         }
     }
     Ok(config)
@@ -242,7 +257,8 @@ impl Config {
         }
         for model in &mut self.model {
             model.path.locate(file, text);
-            each_said!(model, |s| s.locate(file, text), [name]);
+            each_said!(model, |s| s.locate(file, text), [name, revision, dtype]);
+            each_said!(model, |s| s.locate(file, text), [template]);
             each_said!(model, |s| s.locate(file, text), [escape_special_tokens]);
         }
         for dataset in &mut self.dataset {
@@ -266,6 +282,7 @@ impl Config {
         prefer!(self, base, [variants.validity, variants.threshold, variants.strengths.politeness]);
         prefer!(self, base, [variants.strengths.spacing, variants.strengths.punctuation, variants.strengths.casing]);
         prefer!(self, base, [variants.strengths.length, measure.encoder, measure.layer, store.activations]);
+        self.dtype = self.dtype.or(base.dtype);
         if self.model.is_empty() {
             self.model = base.model;
         }
@@ -304,5 +321,26 @@ mod tests {
         assert_eq!(prompts.value, 2);
         assert!(prompts.wrong("prompts", "no").to_string().contains("at b.toml, line 3"));
         assert_eq!(over.dataset.len(), 1);
+    }
+
+    #[test]
+    fn template_options_keep_their_order() {
+        let text = "[[model]]\npath = \"demo\"\ntemplate = { z = false, a = \"x\", m = [1] }\n";
+        let config = parse(text, Path::new("a")).unwrap();
+        let options = &config.model[0].template.as_ref().unwrap().value;
+        assert_eq!(serde_json::to_string(options).unwrap(), r#"{"z":false,"a":"x","m":[1]}"#);
+    }
+
+    #[test]
+    fn a_model_that_is_no_file_beside_the_study_is_one_of_the_hub() {
+        let folder = tempfile::tempdir().unwrap();
+        let models = ["demo", "org/name", "org/there", "x.gguf", "org/x.gguf"];
+        let text: String = models.iter().map(|path| format!("[[model]]\npath = \"{path}\"\n")).collect();
+        std::fs::create_dir_all(folder.path().join("org/there")).unwrap();
+        std::fs::write(folder.path().join("study.toml"), text).unwrap();
+        let config = read(&folder.path().join("study.toml")).unwrap();
+        let beside = |path: &str| folder.path().join(path).to_str().unwrap().to_string();
+        let wanted = ["demo".into(), "org/name".into(), beside("org/there"), beside("x.gguf"), beside("org/x.gguf")];
+        assert_eq!(config.model.into_iter().map(|m| m.path.value).collect::<Vec<_>>(), wanted);
     }
 }

@@ -35,11 +35,15 @@ fn models(out: &mut String, plan: &Plan) -> std::fmt::Result {
         let template = if m.template_sha256.is_some() { "chat template" } else { "no chat template: plain prompts" };
         let millions = m.parameters as f64 / 1e6;
         let (name, family, layers, width) = (&m.name, &m.family, m.layers, m.width);
+        let set = m.template_options.iter().map(|(option, value)| format!(", {option} = {value}")).collect::<String>();
         writeln!(
             out,
-            "  {name}: {family}, {millions:.0} M weights, {layers} layers of {width}, {}, {}, {template}",
+            "  {name}: {family}, {millions:.0} M weights, {layers} layers of {width}, {}, {}, {template}{set}",
             m.dtype, m.device
         )?;
+        if let Some(commit) = &m.revision {
+            writeln!(out, "    from the hub: {} at {commit}", m.source)?;
+        }
     }
     Ok(())
 }

@@ -9,11 +9,11 @@ mod said;
 mod settle;
 mod sources;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Serialize;
 
-pub use config::Config;
+pub use config::{Config, Options};
 pub use describe::describe;
 pub use said::{Place, Said};
 pub use settle::settle;
@@ -21,6 +21,7 @@ pub use sources::scorer;
 
 use crate::datasets::Prompt;
 use crate::measure::bertscore::BertScorer;
+use crate::model::hub::Found;
 use crate::variants::{Grid, Variant};
 use crate::{Error, Result};
 
@@ -52,14 +53,20 @@ pub struct Plan {
 pub struct ModelPlan {
     /// Name in the tables.
     pub name: String,
+    /// `demo`, the file's or folder's name, or the hub id.
+    pub source: String,
+    /// Commit on the hub; None for files of the user's own.
+    pub revision: Option<String>,
     /// Architecture.
     pub family: String,
-    /// Hash of the weights' file.
+    /// Hash of the weights' file, or of the hashes of its shards.
     pub weights_sha256: String,
     /// Hash of the tokenizer.
     pub tokenizer_sha256: String,
     /// Hash of the chat template; None where the model has none and gets the plain prompt.
     pub template_sha256: Option<String>,
+    /// Options that the chat template is given.
+    pub template_options: Options,
     /// Compute type.
     pub dtype: String,
     /// Device.
@@ -162,8 +169,8 @@ pub struct Study {
     pub prompts: Vec<Vec<Prompt>>,
     /// Variants by data set and prompt; validity is not yet applied.
     pub variants: Vec<Vec<Vec<Variant>>>,
-    /// The models' files, in the plan's order.
-    pub model_paths: Vec<PathBuf>,
+    /// Where the models' files are, in the plan's order.
+    pub found: Vec<Found>,
     /// Scorer of BERTScore; None where the user wants none.
     pub scorer: Option<BertScorer>,
     /// What the user should know before it runs, a sentence each.

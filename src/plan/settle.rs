@@ -9,6 +9,7 @@ use super::{Counts, GenerationPlan, MeasuresPlan, Plan, Said, Study, VariantsPla
 use crate::datasets::Prompt;
 use crate::measure::mirroring::{courtesy, length, surface};
 use crate::measure::{bleu, chrf, validity};
+use crate::model::hub::Transfer;
 use crate::store::schema::SCHEMA_VERSION;
 use crate::variants::{self, Grid, Level, Paraphrase, Place, Subtype, Variant};
 use crate::{Error, Result, hash};
@@ -16,12 +17,12 @@ use crate::{Error, Result, hash};
 /// New tokens a response, where nothing is said: the study's.
 const MAX_NEW_TOKENS: usize = 100;
 
-/// Checks a config and makes everything that a run needs but the models' answers.
+/// Checks a config and makes everything that a run needs but the models' answers; `transfer` is told of downloads.
 ///
 /// # Errors
 /// A value is impossible, a file is missing or unusable, or nothing is left to run: the message names key, place and
 /// accepted values.
-pub fn settle(config: Config) -> Result<Study> {
+pub fn settle(config: Config, transfer: &dyn Transfer) -> Result<Study> {
     let config = match config.preset.clone() {
         Some(name) => config.over(preset(&name)?),
         None => config,
@@ -41,10 +42,11 @@ pub fn settle(config: Config) -> Result<Study> {
     };
     let (datasets, prompts) = sources::datasets(&config, seed)?;
     let variants = make_variants(&prompts, grid.as_ref(), &own, seed)?;
-    let (models, model_paths) = sources::models(&config, generation.max_new_tokens)?;
     let scorer = sources::scorer(&config.measure)?;
     let bertscore = scorer.as_ref().map(|s| s.signature().to_string());
     let (validity, threshold) = validity(&config.variants, bertscore.as_deref())?;
+    // After what fails at once: a model may have to be fetched.
+    let (models, found) = sources::models(&config, generation.max_new_tokens, transfer)?;
     let activation_layers =
         config.store.activations.as_ref().map(|said| sources::layers(said, &models)).transpose()?.flatten();
     let planned = counts(&prompts, &variants, models.len().saturating_mul(generation.repeats));
@@ -79,7 +81,7 @@ pub fn settle(config: Config) -> Result<Study> {
         return Err(error.expected(format!("prompt_id of a sampled prompt: {}, ...", ids.join(", "))).into());
     }
     let notes = notes(&plan, &prompts, &own);
-    Ok(Study { plan, prompts, variants, model_paths, scorer, notes })
+    Ok(Study { plan, prompts, variants, found, scorer, notes })
 }
 
 fn generation(said: &config::Generation) -> Result<GenerationPlan> {

@@ -6,9 +6,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::config::{self, Config, Layers};
-use super::{DatasetPlan, ModelPlan, Said};
+use super::{DatasetPlan, ModelPlan, Options, Said};
 use crate::datasets::{self, Origin, Prompt};
 use crate::measure::bertscore::BertScorer;
+use crate::model::hub::{self, Found, Place, Settings, Transfer};
 use crate::model::{self, Model};
 use crate::store::folder_name;
 use crate::{Error, Result};
@@ -17,8 +18,10 @@ use crate::{Error, Result};
 const PROMPTS: i64 = 16;
 /// Source of prompts that are compiled in.
 pub const STARTER: &str = "starter";
-/// Word for the demo model.
-const DEMO: &str = "demo";
+/// Compute types by name; the default one is right for the device.
+const DTYPES: [&str; 5] = [AUTO, ON_CPU, "bf16", "f16", "int8"];
+const AUTO: &str = "auto";
+const ON_CPU: &str = "f32";
 
 /// Loads and samples every data set.
 ///
@@ -94,45 +97,37 @@ fn spec(entry: &config::Dataset) -> datasets::Spec {
     }
 }
 
-/// Finds and hashes every model.
+/// Finds every model, fetches what is missing of it, and hashes it.
 ///
 /// # Errors
-/// None is given, a name stands twice, a file is not a model that can run, or a model's context has no room for
-/// `max_new_tokens`.
-pub fn models(config: &Config, max_new_tokens: usize) -> Result<(Vec<ModelPlan>, Vec<PathBuf>)> {
+/// None is given, a name stands twice, a model is not there, can't be fetched or can't run, or a model's context has no room
+/// for `max_new_tokens`.
+pub fn models(config: &Config, max_new_tokens: usize, transfer: &dyn Transfer) -> Result<(Vec<ModelPlan>, Vec<Found>)> {
     let entries = &config.model;
     if entries.is_empty() {
         return Err(Error::input("no model is given")
-            .expected("the path of a GGUF file, or demo")
+            .expected(hub::EXPECTED)
             .fix("add [[model]] with a path to the study file, or --model PATH, or --model demo")
             .into());
     }
     let mut names = BTreeSet::new();
     let mut plans = Vec::new();
-    let mut paths = Vec::new();
+    let mut places = Vec::new();
+    let settings = Settings::of_environment();
     for entry in entries {
-        let path = match entry.path.value.as_str() {
-            DEMO => model::cache_dir::demo_model()?,
-            url if url.contains("://") => {
-                return Err(entry
-                    .path
-                    .wrong("model.path", "models behind a URL can't be asked")
-                    .found(url)
-                    .expected("the path of a GGUF file, or demo")
-                    .fix("ask it with another program, and take its logs in with `sago import`")
-                    .into());
-            }
-            path => PathBuf::from(path),
-        };
+        let dtype = dtype(entry, config.dtype.as_ref())?;
+        let template_options = options(entry)?;
+        let found = find(entry, &settings, transfer)?;
         let name = match &entry.name {
             Some(said) => slug(said, "model.name")?,
-            None => slug_of(&path),
+            None => slug_of(&found),
         };
         if !names.insert(name.clone()) {
             let error = entry.path.wrong("model.path", format!("two models are named {name}"));
             return Err(error.fix("give each [[model]] a name of its own").into());
         }
-        let info = Model::inspect(&name, &path)?;
+        let path = found.place.path();
+        let info = Model::inspect(&name, path)?;
         log::info!("model {name}: {}, {} weights", path.display(), info.parameters);
         if max_new_tokens >= info.context {
             const KEY: &str = "generation.max_new_tokens";
@@ -149,11 +144,14 @@ pub fn models(config: &Config, max_new_tokens: usize) -> Result<(Vec<ModelPlan>,
         }
         plans.push(ModelPlan {
             name,
+            source: source(entry, &found),
+            revision: found.hub.as_ref().map(|hub| hub.commit.clone()),
             family: info.family,
             weights_sha256: info.weights_sha256,
             tokenizer_sha256: info.tokenizer_sha256,
             template_sha256: info.template_sha256,
-            dtype: info.dtype.to_string(),
+            template_options,
+            dtype,
             device: "cpu".to_string(),
             layers: info.layers,
             parameters: info.parameters,
@@ -162,9 +160,62 @@ pub fn models(config: &Config, max_new_tokens: usize) -> Result<(Vec<ModelPlan>,
             width: info.width,
             escape_special_tokens: entry.escape_special_tokens.as_ref().is_some_and(|s| s.value),
         });
-        paths.push(path);
+        places.push(found);
     }
-    Ok((plans, paths))
+    Ok((plans, places))
+}
+
+/// Where a model is.
+fn find(entry: &config::Model, settings: &Settings, transfer: &dyn Transfer) -> Result<Found> {
+    let name = entry.path.value.as_str();
+    if name.contains("://") {
+        let error = entry.path.wrong("model.path", "models behind a URL can't be asked").found(name);
+        return Err(error
+            .expected(hub::EXPECTED)
+            .fix("ask it with another program, and take its logs in with `sago import`")
+            .into());
+    }
+    let revision = entry.revision.as_ref();
+    let found = hub::find(name, revision.map(|said| said.value.as_str()), settings, transfer);
+    entry.path.check("model.path", found)
+}
+
+/// The compute type: what the command line says, else the entry, else what is right for the processor.
+fn dtype(entry: &config::Model, of_all: Option<&Said<String>>) -> Result<String> {
+    match of_all.or(entry.dtype.as_ref()) {
+        None => Ok(ON_CPU.to_string()),
+        Some(said) if !DTYPES.contains(&said.value.as_str()) => {
+            let error = said.wrong("model.dtype", format!("\"{}\" is not a compute type", said.value));
+            Err(error.expected(DTYPES.join(", ")).into())
+        }
+        Some(said) if said.value == AUTO => Ok(ON_CPU.to_string()),
+        Some(said) => Ok(said.value.clone()),
+    }
+}
+
+/// Options of the chat template: what a template can compare and print.
+fn options(entry: &config::Model) -> Result<Options> {
+    let Some(said) = &entry.template else { return Ok(Options::new()) };
+    // A date of TOML arrives as an object of its own making.
+    match said.value.iter().find(|(_, value)| value.is_object() || value.is_null()) {
+        None => Ok(said.value.clone()),
+        Some((name, _)) => {
+            let error = said.wrong("model.template", format!("the option {name} can't be given to a template"));
+            Err(error.expected("true or false, a number, a text, or a list of these").into())
+        }
+    }
+}
+
+/// A model as the plan names it: the same wherever the files lie.
+fn source(entry: &config::Model, found: &Found) -> String {
+    match (&found.hub, entry.path.value.as_str()) {
+        (None, hub::DEMO) => hub::DEMO.to_string(),
+        (None, _) => file_name(found.place.path()),
+        (Some(hub), named) => match named.split_once(':') {
+            Some((_, file)) => format!("{}:{file}", hub.id),
+            None => hub.id.clone(),
+        },
+    }
 }
 
 /// Loads the scorer of BERTScore; None where the user wants none.
@@ -230,7 +281,12 @@ fn slug(said: &Said<String>, key: &str) -> Result<String> {
     Ok(said.value.clone())
 }
 
-fn slug_of(path: &Path) -> String {
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    folder_name::made_of(stem.trim_start_matches('.')).unwrap_or_else(|| "model".to_string())
+/// A name for a model that was given none: of its file, its folder, or its repository.
+fn slug_of(found: &Found) -> String {
+    let name = match (&found.hub, &found.place) {
+        (Some(hub), Place::Folder(_)) => hub.id.rsplit('/').next().unwrap_or_default().to_string(),
+        (None, Place::Folder(path)) => path.canonicalize().map_or_else(|_| file_name(path), |path| file_name(&path)),
+        (_, Place::Gguf(path)) => path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+    };
+    folder_name::made_of(name.trim_start_matches('.')).unwrap_or_else(|| "model".to_string())
 }

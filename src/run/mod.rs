@@ -20,7 +20,7 @@ pub use timing::Timing;
 
 use crate::backend::local::Local;
 use crate::model::Model;
-use crate::plan::{Plan, Study};
+use crate::plan::{ModelPlan, Plan, Study};
 use crate::store::check::{check_parts, check_signatures};
 use crate::store::manifest::Manifest;
 use crate::store::part;
@@ -72,7 +72,7 @@ pub fn run(study: &Study, out: &Path, execution: Execution, progress: &dyn Progr
     let host = gethostname::gethostname().to_string_lossy().into_owned();
     write_shared_tables(study, &dir, execution.stop, progress)?;
     timing.check_seconds = clock.elapsed().as_secs_f64();
-    for (model, path) in study.plan.models.iter().zip(&study.model_paths) {
+    for (model, found) in study.plan.models.iter().zip(&study.found) {
         let todo = todo(study, &dir, &model.name);
         let total: usize = units(study).map(|(d, p)| wordings(study, d, p)).sum();
         let mut left: usize = todo.iter().map(|&(d, p)| wordings(study, d, p)).sum();
@@ -81,6 +81,7 @@ pub fn run(study: &Study, out: &Path, execution: Execution, progress: &dyn Progr
         }
         progress.say(&format!("loading {}", model.name));
         let load = Instant::now();
+        let path = found.place.path();
         let loaded = Model::load(&model.name, path)?;
         let seconds = load.elapsed().as_secs_f64();
         log::info!("model {} from {} loaded in {seconds:.2} s", model.name, path.display());
@@ -252,9 +253,18 @@ fn models(plan: &Plan) -> Result<Rows> {
             m.weights_sha256.as_str().into(),
             m.tokenizer_sha256.as_str().into(),
             m.template_sha256.clone().into(),
+            template_options(m)?.into(),
+            m.source.as_str().into(),
+            m.revision.clone().into(),
         ])?;
     }
     Ok(rows)
+}
+
+/// Options of the chat template as JSON, where there are any.
+fn template_options(model: &ModelPlan) -> Result<Option<String>> {
+    let options = &model.template_options;
+    (!options.is_empty()).then(|| serde_json::to_string(options)).transpose().map_err(Error::table("models"))
 }
 
 /// UTC time, RFC 3339, to the second.

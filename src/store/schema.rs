@@ -179,9 +179,12 @@ pub const TABLES: &[Table] = &[
             opt("context", Kind::Int, "most tokens of prompt and response together"),
             opt("dtype", Kind::Text, "compute type"),
             col("backend", Kind::Text, "candle, the chat API, or import"),
-            opt("weights_sha256", Kind::Text, "hash of the weights' file"),
+            opt("weights_sha256", Kind::Text, "hash of the weights' file; of several files, hash of their hashes"),
             opt("tokenizer_sha256", Kind::Text, "hash of the tokenizer"),
             opt("template_sha256", Kind::Text, "hash of the chat template"),
+            opt("template_options", Kind::Text, "options given to the chat template, as JSON; NULL where none are"),
+            opt("source", Kind::Text, "demo, name of the file or folder, or id on the hub; NULL in an import"),
+            opt("revision", Kind::Text, "commit on the hub; NULL where the files are not from there"),
         ],
     },
     Table {

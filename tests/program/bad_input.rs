@@ -83,7 +83,9 @@ fn models() {
     let mut small = whole;
     small[at..at + 4].copy_from_slice(&100u32.to_le_bytes());
     gguf("small.gguf", &small, &["100 new tokens do not fit model small", "max_new_tokens", "context of 100 tokens"]);
-    refused(&["run", "--model", "nowhere.gguf", "--dataset", "alpaca", "--out", "x"], &["nowhere.gguf"]);
+    refused(&["run", "--model", "nowhere.gguf", "--dataset", "alpaca", "--out", "x"], &["nowhere.gguf", "org/name"]);
+    let folder = dir.path().to_string_lossy().into_owned();
+    refused(&["run", "--model", &folder, "--dataset", "alpaca", "--out", "x"], &["no config.json", "mamba.gguf"]);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod compare;
+mod hub;
 mod import;
 mod measure;
 mod release;

@@ -45,6 +45,11 @@ fn own_prompts_and_paraphrases() {
     let table = text(&done.stdout);
     assert!(table.contains("smol") && table.contains("mine") && table.contains("bleu"), "{table}");
 
+    // Another compute type is another run.
+    let other = output(&["run", &file, "--out", &out, "--dtype", "bf16"]);
+    let said = text(&other.stderr);
+    assert!(other.status.code() == Some(2) && said.contains("models[0].dtype: \"f32\" there, \"bf16\" now"), "{said}");
+
     let verified = output(&["verify", &out]);
     let lines = text(&verified.stdout);
     assert_eq!(verified.status.code(), Some(0), "{lines}");

@@ -1,33 +1,30 @@
 //! The header of a GGUF file: metadata and the list of tensors.
 //!
-//! In: an open file and its size. Out: [`Value`]s and [`TensorInfo`]s, or an error that says where it is cut or damaged.
+//! In: a file's bytes. Out: [`Value`]s and [`Tensor`]s, or an error that says where it is cut or damaged.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufReader, Read};
 use std::path::Path;
 
-use candle_core::quantized::GgmlDType;
-
-use super::{TensorInfo, Value};
+use super::Value;
+use crate::model::weights::{Encoding, Tensor};
 use crate::{Error, Result};
 
 /// Tensor encodings by their number in the file.
-fn dtype(number: u32) -> Option<GgmlDType> {
+fn encoding(number: u32) -> Option<Encoding> {
     Some(match number {
-        0 => GgmlDType::F32,
-        1 => GgmlDType::F16,
-        2 => GgmlDType::Q4_0,
-        3 => GgmlDType::Q4_1,
-        6 => GgmlDType::Q5_0,
-        7 => GgmlDType::Q5_1,
-        8 => GgmlDType::Q8_0,
-        10 => GgmlDType::Q2K,
-        11 => GgmlDType::Q3K,
-        12 => GgmlDType::Q4K,
-        13 => GgmlDType::Q5K,
-        14 => GgmlDType::Q6K,
-        30 => GgmlDType::BF16,
+        0 => Encoding::F32,
+        1 => Encoding::F16,
+        2 => Encoding::Q4_0,
+        3 => Encoding::Q4_1,
+        6 => Encoding::Q5_0,
+        7 => Encoding::Q5_1,
+        8 => Encoding::Q8_0,
+        10 => Encoding::Q2K,
+        11 => Encoding::Q3K,
+        12 => Encoding::Q4K,
+        13 => Encoding::Q5K,
+        14 => Encoding::Q6K,
+        30 => Encoding::BF16,
         _ => return None,
     })
 }
@@ -35,27 +32,27 @@ fn dtype(number: u32) -> Option<GgmlDType> {
 /// ggml tensors have at most four dimensions.
 const MOST_DIMENSIONS: u32 = 4;
 
-/// A header being read: where it stands, and how far the file goes.
+/// A header being read: what is left of the file, and how long the whole is.
 pub(super) struct Header<'a> {
     path: &'a Path,
-    reader: BufReader<&'a File>,
-    at: u64,
-    size: u64,
+    rest: &'a [u8],
+    size: usize,
 }
 
-type Contents = (BTreeMap<String, Value>, BTreeMap<String, TensorInfo>);
+type Contents = (BTreeMap<String, Value>, Vec<(String, Tensor)>);
 
 impl<'a> Header<'a> {
-    /// At the beginning of a file of `size` bytes.
-    pub(super) fn new(path: &'a Path, file: &'a File, size: u64) -> Header<'a> {
-        Header { path, reader: BufReader::new(file), at: 0, size }
+    /// At the beginning of a file.
+    pub(super) fn new(path: &'a Path, bytes: &'a [u8]) -> Header<'a> {
+        Header { path, rest: bytes, size: bytes.len() }
     }
 
     /// Reads everything before the tensors' data.
     pub(super) fn read(&mut self) -> Result<Contents> {
-        if self.size < 4 || &self.take::<4>()? != b"GGUF" {
+        if !self.rest.starts_with(b"GGUF") {
             return Err(Error::input("not a GGUF model file: it does not begin with \"GGUF\"").file(self.path).into());
         }
+        self.take::<4>()?;
         let version = self.u32()?;
         if !matches!(version, 2 | 3) {
             return Err(Error::input("GGUF version is not supported")
@@ -74,51 +71,51 @@ impl<'a> Header<'a> {
             let value = self.value(kind, 0)?;
             metadata.insert(key, value);
         }
-        let mut entries = Vec::new();
+        let mut tensors = Vec::new();
         for _ in 0..tensor_count {
-            entries.push(self.tensor_entry()?);
+            tensors.push(self.tensor_entry()?);
         }
         let alignment = match metadata.get("general.alignment") {
-            Some(Value::Int(n)) if (1..=1 << 20).contains(n) => *n as u64,
+            Some(Value::Int(n)) if (1..=1 << 20).contains(n) => *n as usize,
             _ => 32,
         };
-        let start = self.at.div_ceil(alignment) * alignment;
-        let mut tensors = BTreeMap::new();
-        for (name, mut info) in entries {
-            info.offset = info.offset.saturating_add(start);
-            if info.offset.saturating_add(info.bytes as u64) > self.size {
+        let start = (self.size - self.rest.len()).div_ceil(alignment) * alignment;
+        for (name, tensor) in &mut tensors {
+            let bytes = tensor.bytes.start.saturating_add(start)..tensor.bytes.end.saturating_add(start);
+            if bytes.end > self.size {
                 return Err(self.cut(&format!("tensor {name} ends after the file's end")));
             }
-            tensors.insert(name, info);
+            tensor.bytes = bytes;
         }
         Ok((metadata, tensors))
     }
 
-    fn tensor_entry(&mut self) -> Result<(String, TensorInfo)> {
+    /// A tensor whose place is counted from the end of the header.
+    fn tensor_entry(&mut self) -> Result<(String, Tensor)> {
         let name = self.text()?;
-        let damaged = |what: String| Error::input(format!("the model's tensor {name} {what}")).file(self.path);
-        let dimensions = u32::from_le_bytes(take(&mut self.reader, &mut self.at, self.size, self.path)?);
+        let path = self.path;
+        let damaged = |what: String| Error::input(format!("the model's tensor {name} {what}")).file(path);
+        let dimensions = self.u32()?;
         if dimensions > MOST_DIMENSIONS {
             return Err(damaged(format!("has {dimensions} dimensions, more than {MOST_DIMENSIONS}")).into());
         }
         let mut shape = Vec::new();
         for _ in 0..dimensions {
-            let size = u64::from_le_bytes(take(&mut self.reader, &mut self.at, self.size, self.path)?);
-            shape.push(size as usize);
+            shape.push(self.u64()? as usize);
         }
         shape.reverse();
-        let number = u32::from_le_bytes(take(&mut self.reader, &mut self.at, self.size, self.path)?);
-        let offset = u64::from_le_bytes(take(&mut self.reader, &mut self.at, self.size, self.path)?);
-        let dtype = dtype(number).ok_or_else(|| {
+        let number = self.u32()?;
+        let offset = self.u64()? as usize;
+        let encoding = encoding(number).ok_or_else(|| {
             damaged(format!("is of encoding number {number}, which is not supported"))
                 .expected("F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K, Q3_K, Q4_K, Q5_K or Q6_K")
         })?;
         let elements = shape.iter().try_fold(1usize, |n, &size| n.checked_mul(size));
-        let bytes = elements
-            .filter(|n| n.is_multiple_of(dtype.block_size()))
-            .and_then(|n| (n / dtype.block_size()).checked_mul(dtype.type_size()));
-        let bytes = bytes.ok_or_else(|| damaged(format!("has the impossible shape {shape:?} for {dtype:?}")))?;
-        Ok((name, TensorInfo { shape, dtype, offset, bytes }))
+        let length = elements
+            .filter(|n| n.is_multiple_of(encoding.block_size()))
+            .and_then(|n| (n / encoding.block_size()).checked_mul(encoding.type_size()));
+        let length = length.ok_or_else(|| damaged(format!("has the impossible shape {shape:?} for {encoding:?}")))?;
+        Ok((name, Tensor { file: 0, shape, encoding: Ok(encoding), bytes: offset..offset.saturating_add(length) }))
     }
 
     fn value(&mut self, kind: u32, depth: usize) -> Result<Value> {
@@ -149,18 +146,18 @@ impl<'a> Header<'a> {
     }
 
     fn text(&mut self) -> Result<String> {
-        let bytes = self.length(1, "bytes of text")?;
-        let mut raw = vec![0u8; bytes];
-        self.reader.read_exact(&mut raw).map_err(Error::io("read", self.path))?;
-        self.at += bytes as u64;
-        String::from_utf8(raw).map_err(|_| self.cut("a text that is not UTF-8"))
+        let length = self.length(1, "bytes of text")?;
+        let (text, rest) = self.rest.split_at_checked(length).ok_or_else(|| self.cut(BEYOND))?;
+        self.rest = rest;
+        String::from_utf8(text.to_vec()).map_err(|_| self.cut("a text that is not UTF-8"))
     }
 
     /// A 64-bit count of things of at least `least` bytes each, that must still fit into the file.
     fn length(&mut self, least: u64, what: &str) -> Result<usize> {
-        let count = u64::from_le_bytes(self.take()?);
-        if count.saturating_mul(least) > self.size - self.at {
-            return Err(self.cut(&format!("{count} {what} announced, {} bytes left", self.size - self.at)));
+        let count = self.u64()?;
+        let left = self.rest.len();
+        if count.saturating_mul(least) > left as u64 {
+            return Err(self.cut(&format!("{count} {what} announced, {left} bytes left")));
         }
         Ok(count as usize)
     }
@@ -169,8 +166,14 @@ impl<'a> Header<'a> {
         Ok(u32::from_le_bytes(self.take()?))
     }
 
+    fn u64(&mut self) -> Result<u64> {
+        Ok(u64::from_le_bytes(self.take()?))
+    }
+
     fn take<const N: usize>(&mut self) -> Result<[u8; N]> {
-        take(&mut self.reader, &mut self.at, self.size, self.path)
+        let (raw, rest) = self.rest.split_first_chunk::<N>().ok_or_else(|| self.cut(BEYOND))?;
+        self.rest = rest;
+        Ok(*raw)
     }
 
     fn cut(&self, found: &str) -> Error {
@@ -178,15 +181,7 @@ impl<'a> Header<'a> {
     }
 }
 
-fn take<const N: usize>(reader: &mut impl Read, at: &mut u64, size: u64, path: &Path) -> Result<[u8; N]> {
-    if size - *at < N as u64 {
-        return Err(damaged(path, "the header ends after the file's end"));
-    }
-    let mut raw = [0u8; N];
-    reader.read_exact(&mut raw).map_err(Error::io("read", path))?;
-    *at += N as u64;
-    Ok(raw)
-}
+const BEYOND: &str = "the header ends after the file's end";
 
 fn damaged(path: &Path, found: &str) -> Error {
     Error::input("the model file is cut or damaged")

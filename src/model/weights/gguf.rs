@@ -1,22 +1,17 @@
-//! GGUF: the container that holds a model's metadata and tensors in one file.
+//! GGUF: the container that holds a model's metadata and tensors, in one file or split over several.
 //!
-//! In: a path. Out: [`Gguf`], its metadata as typed values and its tensors as f32.
+//! In: a path. Out: [`Gguf`], its metadata as typed values and its tensors as [`Weights`].
 //! Every length is checked against the file's size before anything is allocated, so a cut or forged file is an error.
 //! Format: <https://github.com/ggml-org/ggml/blob/master/docs/gguf.md>, versions 2 and 3, little-endian.
 
 mod header;
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use candle_core::CpuStorage;
-use candle_core::quantized::GgmlDType;
-
-use super::candle::said;
-use crate::{Error, Result};
+use super::{Mapped, Weights};
+use crate::{Error, Result, text_file};
 use header::Header;
 
 /// One metadata value. Integers of all widths are widened, floats too.
@@ -34,43 +29,54 @@ pub enum Value {
     List(Vec<Value>),
 }
 
-/// Where a tensor lies and how it is encoded.
-#[derive(Debug, Clone)]
-pub struct TensorInfo {
-    /// Shape, the slowest dimension first: `[rows, columns]` of a matrix that maps columns to rows.
-    pub shape: Vec<usize>,
-    dtype: GgmlDType,
-    offset: u64,
-    bytes: usize,
-}
+/// Key of the number of files of a split model.
+const SPLIT_COUNT: &str = "split.count";
 
 /// An open GGUF file whose header is read and whose tensors all lie inside the file.
 #[derive(Debug)]
 pub struct Gguf {
     path: PathBuf,
-    file: File,
-    /// Metadata by key.
+    /// Metadata by key; of a split model, the first file's.
     pub metadata: BTreeMap<String, Value>,
-    /// Tensors by name.
-    pub tensors: BTreeMap<String, TensorInfo>,
+    /// The tensors.
+    pub weights: Arc<Weights>,
 }
 
 impl Gguf {
-    /// Opens a file and reads its header.
+    /// Opens a file and reads its header; of a split model, the first file, and the others beside it.
     ///
     /// # Errors
-    /// [`Error::Io`] where the file can't be read; [`Error::Input`] where it is no GGUF, of an unknown version, or cut.
+    /// [`Error::Io`] where a file can't be read; [`Error::Input`] where it is no GGUF, of an unknown version, or cut, or a
+    /// part of a split model is missing.
     pub fn open(path: &Path) -> Result<Gguf> {
-        let file = File::open(path).map_err(Error::io("open", path))?;
-        let meta = file.metadata().map_err(Error::io("read", path))?;
-        if meta.is_dir() {
-            return Err(Error::input("a model is one .gguf file, this is a folder")
+        if path.is_dir() {
+            return Err(Error::input("a GGUF model is a .gguf file, this is a folder")
                 .file(path)
-                .fix("name the .gguf file in it, or convert the folder with llama.cpp's convert_hf_to_gguf.py")
+                .fix("name the .gguf file in it")
                 .into());
         }
-        let (metadata, tensors) = Header::new(path, &file, meta.len()).read()?;
-        Ok(Gguf { path: path.to_path_buf(), file, metadata, tensors })
+        let mut weights = Weights::none(path);
+        let metadata = read(path, &mut weights)?;
+        let mut gguf = Gguf { path: path.to_path_buf(), metadata, weights: Arc::default() };
+        let parts = match gguf.metadata.contains_key(SPLIT_COUNT) {
+            true => gguf.count(SPLIT_COUNT)?,
+            false => 1,
+        };
+        if parts > 1 {
+            let suffix = |part: usize| format!("-{part:05}-of-{parts:05}.gguf");
+            let name = text_file::name(path);
+            let Some(stem) = name.strip_suffix(&suffix(1)) else {
+                return Err(Error::input(format!("the model is split over {parts} files, and this is not the first"))
+                    .file(path)
+                    .fix(format!("name the file that ends in {}", suffix(1)))
+                    .into());
+            };
+            for part in 2..=parts {
+                read(&path.with_file_name(format!("{stem}{}", suffix(part))), &mut weights)?;
+            }
+        }
+        gguf.weights = Arc::new(weights);
+        Ok(gguf)
     }
 
     /// The file.
@@ -175,43 +181,14 @@ impl Gguf {
             .expected(expected)
             .into()
     }
+}
 
-    /// A tensor's values as f32, row-major, after checking its shape.
-    ///
-    /// # Errors
-    /// [`Error::Input`] where it is missing or of another shape; [`Error::Io`] where it can't be read.
-    pub fn tensor(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>> {
-        let info = self.tensors.get(name).ok_or_else(|| {
-            Error::input(format!("the model has no tensor {name}"))
-                .file(&self.path)
-                .expected(format!("shape {shape:?}"))
-        })?;
-        if info.shape != shape {
-            return Err(Error::input(format!("the model's tensor {name} has the wrong shape"))
-                .file(&self.path)
-                .found(format!("{:?}", info.shape))
-                .expected(format!("{shape:?}"))
-                .into());
-        }
-        let mut raw = vec![0u8; info.bytes];
-        self.file.read_exact_at(&mut raw, info.offset).map_err(Error::io("read", &self.path))?;
-        let wrong = |what: String| Error::Model { model: self.path.display().to_string(), what };
-        if info.dtype == GgmlDType::F32 {
-            return Ok(raw.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect());
-        }
-        // candle reads the blocks in place and asserts their alignment (at most 4 bytes); an allocator that aligns less
-        // would be very unusual, and is an error here instead of a panic there.
-        if !(raw.as_ptr() as usize).is_multiple_of(4) {
-            return Err(wrong(format!("tensor {name}: buffer is not aligned")));
-        }
-        let blocks = info.dtype.from_data(Cow::Borrowed(&raw));
-        let elements = info.shape.iter().product();
-        match blocks.dequantize(elements) {
-            Ok(CpuStorage::F32(values)) if values.len() == elements => Ok(values),
-            Ok(_) => Err(wrong(format!("tensor {name}: {:?} did not decode to f32", info.dtype))),
-            Err(e) => Err(wrong(format!("tensor {name}: {}", said(&e)))),
-        }
-    }
+/// Takes in a file's tensors and gives its metadata.
+fn read(path: &Path, weights: &mut Weights) -> Result<BTreeMap<String, Value>> {
+    let file = Mapped::open(path)?;
+    let (metadata, tensors) = Header::new(path, &file.bytes).read()?;
+    weights.add(file, tensors)?;
+    Ok(metadata)
 }
 
 #[cfg(test)]
@@ -268,9 +245,9 @@ mod tests {
         let gguf = open(&small()).unwrap();
         assert_eq!(gguf.text("general.architecture").unwrap(), "llama");
         assert_eq!(gguf.metadata["ids"], Value::List(vec![Value::Int(7), Value::Int(9)]));
-        assert_eq!(gguf.tensor("w", &[2, 3]).unwrap(), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
-        assert!(gguf.tensor("w", &[3, 2]).unwrap_err().to_string().contains("wrong shape"));
-        assert!(gguf.tensor("v", &[3, 2]).unwrap_err().to_string().contains("no tensor v"));
+        assert_eq!(gguf.weights.vector("w", &[2, 3]).unwrap(), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        assert!(gguf.weights.vector("w", &[3, 2]).unwrap_err().to_string().contains("wrong shape"));
+        assert!(gguf.weights.vector("v", &[3, 2]).unwrap_err().to_string().contains("no tensor v"));
         assert!(gguf.count("general.architecture").unwrap_err().to_string().contains("general.architecture"));
     }
 
@@ -282,6 +259,39 @@ mod tests {
             let wanted = if length < 4 { "not a GGUF" } else { "cut or damaged" };
             assert!(message.contains(wanted), "cut at {length}: {message}");
         }
+    }
+
+    /// A file with one F32 tensor `[1]`, of a model in `parts` files.
+    fn part(name: &str, parts: u16) -> Vec<u8> {
+        let mut raw = header(1, 1);
+        text(&mut raw, SPLIT_COUNT);
+        raw.extend(2u32.to_le_bytes());
+        raw.extend(parts.to_le_bytes());
+        text(&mut raw, name);
+        raw.extend(1u32.to_le_bytes());
+        raw.extend(1u64.to_le_bytes());
+        raw.extend(0u32.to_le_bytes());
+        raw.extend(0u64.to_le_bytes());
+        raw.resize(raw.len().div_ceil(32) * 32, 0);
+        raw.extend(1f32.to_le_bytes());
+        raw
+    }
+
+    #[test]
+    fn a_split_model_is_read_from_its_first_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let [first, second] = ["m-00001-of-00002.gguf", "m-00002-of-00002.gguf"].map(|name| dir.path().join(name));
+        std::fs::write(&first, part("a", 2)).unwrap();
+        let missing = Gguf::open(&first).unwrap_err().to_string();
+        assert!(missing.contains("m-00002-of-00002.gguf"), "{missing}");
+        std::fs::write(&second, part("b", 2)).unwrap();
+        let gguf = Gguf::open(&first).unwrap();
+        assert_eq!(gguf.weights.names().collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!(gguf.weights.path_of("b"), second);
+        let later = Gguf::open(&second).unwrap_err().to_string();
+        assert!(later.contains("not the first") && later.contains("-00001-of-00002.gguf"), "{later}");
+        std::fs::write(&second, part("a", 2)).unwrap();
+        assert!(Gguf::open(&first).unwrap_err().to_string().contains("tensor a twice"));
     }
 
     #[test]

@@ -1,0 +1,96 @@
+//! Models of the hub, as the program meets them: in the hub's cache, missing there, and refused.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Output;
+use std::thread;
+
+use super::{sago, text};
+
+const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
+
+/// Says what a run on `more` would be, with the hub's cache at `cache` and these variables.
+fn dry_run(cache: &Path, variables: &[(&str, &str)], more: &[&str]) -> Output {
+    let mut command = sago(&["run", "--dataset", "alpaca", "-n", "1", "--encoder", "none", "--dry-run"]);
+    for name in ["HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_ENDPOINT", "HF_TOKEN"] {
+        command.env_remove(name);
+    }
+    command.env("HF_HUB_CACHE", cache).envs(variables.iter().copied()).args(more).output().unwrap()
+}
+
+/// A cache that holds the demo model as a model of the hub.
+fn cache(folder: &Path) {
+    let model = folder.join("models--org--demo");
+    let snapshot = model.join("snapshots").join(COMMIT);
+    for folder in [&snapshot, &model.join("refs"), &model.join("blobs")] {
+        fs::create_dir_all(folder).unwrap();
+    }
+    fs::write(model.join("refs/main"), COMMIT).unwrap();
+    symlink(sago::model::cache_dir::demo_model().unwrap(), model.join("blobs/abc")).unwrap();
+    symlink("../../blobs/abc", snapshot.join("tiny.gguf")).unwrap();
+}
+
+#[test]
+fn what_the_cache_holds_runs_without_the_network() {
+    let dir = tempfile::tempdir().unwrap();
+    cache(dir.path());
+    let offline = [("HF_HUB_OFFLINE", "1")];
+    for model in ["org/demo:tiny.gguf", &format!("org/demo@{COMMIT}:tiny.gguf")] {
+        let out = dry_run(dir.path(), &offline, &["--model", model]);
+        let said = text(&out.stdout);
+        assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
+        assert!(said.contains("tiny: llama, 135 M weights"), "{said}");
+        assert!(said.contains(&format!("from the hub: org/demo:tiny.gguf at {COMMIT}")), "{said}");
+    }
+    let study = dir.path().join("study.toml");
+    let options = "revision = \"main\"\ndtype = \"auto\"\ntemplate = { enable_thinking = false }\n";
+    fs::write(&study, format!("[[model]]\npath = \"org/demo:tiny.gguf\"\n{options}")).unwrap();
+    let out = dry_run(dir.path(), &offline, &[&study.to_string_lossy()]);
+    let said = text(&out.stdout);
+    assert!(said.contains("f32, cpu, chat template, enable_thinking = false"), "{said}{}", text(&out.stderr));
+}
+
+#[test]
+fn what_can_not_be_fetched_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    cache(dir.path());
+    let refused = |variables: &[(&str, &str)], more: &[&str], parts: &[&str]| {
+        let out = dry_run(dir.path(), variables, more);
+        let said = text(&out.stderr);
+        assert_eq!(out.status.code(), Some(2), "{said}");
+        for part in parts {
+            assert!(said.contains(part), "no {part:?} in: {said}");
+        }
+    };
+    let offline = [("HF_HUB_OFFLINE", "1")];
+    refused(
+        &offline,
+        &["--model", "org/other"],
+        &["org/other", "HF_HUB_OFFLINE", "nothing of it", "models--org--other"],
+    );
+    refused(&offline, &["--model", "org/demo:q8.gguf"], &[COMMIT, "without q8.gguf"]);
+    let study = dir.path().join("study.toml");
+    fs::write(&study, "[[model]]\npath = \"org/demo\"\nrevision = \"v2\"\n").unwrap();
+    refused(&offline, &[&study.to_string_lossy()], &["org/demo@v2", "other revisions of it"]);
+
+    let hub = TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoint = format!("http://{}", hub.local_addr().unwrap());
+    thread::spawn(move || {
+        for stream in hub.incoming() {
+            let mut stream = stream.unwrap();
+            let _ = stream.read(&mut [0; 4096]);
+            let head = "HTTP/1.1 404 Not Found\r\nx-error-code: RepoNotFound\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+            stream.write_all(head.as_bytes()).unwrap();
+        }
+    });
+    let at_hub = [("HF_ENDPOINT", endpoint.as_str())];
+    refused(&at_hub, &["--model", "org/other"], &["the hub has no model org/other", "status 404", "key: --model"]);
+
+    let types = ["--model", "demo", "--dtype", "f8"];
+    refused(&offline, &types, &["\"f8\" is not a compute type", "auto, f32, bf16, f16, int8", "key: --dtype"]);
+    fs::write(&study, "[[model]]\npath = \"demo\"\ntemplate = { day = 2026-01-01 }\n").unwrap();
+    refused(&offline, &[&study.to_string_lossy()], &["the option day", "study.toml, line 3", "model.template"]);
+}
