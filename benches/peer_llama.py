@@ -109,6 +109,9 @@ def measure(model, prompts, batch, layout, new):
     """Responses to all prompts, seconds, and those of them that went to choosing tokens."""
     context = Context(model, batch, max(map(len, prompts)) + new, **layout)
     try:
+        # Weights are read from the file before the clock starts.
+        context.generate([prompts[0][-1:]], 1)
+        context.choosing = 0.0
         start = time.perf_counter()
         responses = [r for i in range(0, len(prompts), batch) for r in context.generate(prompts[i : i + batch], new)]
         return responses, time.perf_counter() - start, context.choosing

@@ -15,6 +15,10 @@ ENV = {**os.environ, "TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1",
 class Failed(Exception):
     """The program's last words."""
 
+    def first_line(self):
+        lines = [line for line in str(self).splitlines() if "rror" in line] or str(self).splitlines() or ["it failed"]
+        return lines[0].strip()
+
 
 def run(command, until=None):
     """Output, messages, seconds and MiB of a process. Memory is that before a message matches `until`; anonymous memory is
