@@ -15,7 +15,7 @@ help:
 	@echo "make test            run the tests"
 	@echo "make docs            build the API documentation"
 	@echo "make dictionary      write docs/tables.md, functions.md and wordings.md from the sources"
-	@echo "make bench           measure speed and memory beside transformers, DuckDB and pandas (installs them in $(VENV)-bench)"
+	@echo "make bench           measure speed and memory beside transformers, llama.cpp, DuckDB and pandas (installs them in $(VENV)-bench)"
 	@echo "make check           format, clippy and documentation, as CI runs them"
 	@echo "make test-data DATA=DIR    test the loaders on the official data set files"
 	@echo "make test-readers    open a run in pandas, Polars and DuckDB (installs them in $(VENV))"

@@ -1,93 +1,182 @@
-"""One complete job, timed with sago and with transformers on the same prompts, weights and machine.
+"""The engine beside its peers, in one run: the same prompts, weights, numbers of tokens and threads.
 
-usage: job.py SAGO
-The job: 24 wordings of one prompt, up to 64 new tokens each (both stop at the end token); the baseline's response scored
-after every wording; the hidden state of the last prompt token at all layers. Models load outside the clock.
+usage: job.py SAGO [--page docs/benchmarks.md] [--quick]
+Measures sago (f32 and int8), the published pipeline's way on transformers (batch 1), transformers batched, and llama.cpp's batched
+decoding (generation alone); checks that they did the same work; writes the raw numbers beside the page and the figures into it. A peer
+that is not installed is left out and said so. --quick does a tiny job, to try the script itself. Exit code 1 where engines disagree.
 """
-import csv
+import argparse
 import json
+import math
 import os
 import pathlib
-import platform
-import re
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
-import torch
-import torch.nn.functional as F
-from transformers import AutoModelForCausalLM, AutoTokenizer
+import machine
+import ours
+import page
+import process
+import random_model
+import work
 
-SAGO = sys.argv[1]
-NEW = 64
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent
 CACHE = os.environ.get("SAGO_CACHE") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "sago")
 GGUF = pathlib.Path(CACHE) / "models/smollm2-135m-instruct/SmolLM2-135M-Instruct.Q4_1.gguf"
-PROMPT = "Explain in a few sentences how a lighthouse helps ships at night."
-WORDINGS = [PROMPT + "!" * k for k in range(1, 7)] + [" " * k + PROMPT for k in range(1, 7)] + \
-           [PROMPT[: 5 * k].upper() + PROMPT[5 * k :] for k in range(1, 7)] + \
-           ["Please. " * k + PROMPT for k in range(1, 6)]
+FULL = {"new": 64, "variants": 82, "fewer": 24, "published": 6, "tried": 16, "runs": 3, "sweep": [1, 3, 9, 27, 82], "prompts": [1, 2, 4, 8], "per_prompt": 24}
+QUICK = {"new": 6, "variants": 6, "fewer": 3, "published": 2, "tried": 3, "runs": 1, "sweep": [1, 3], "prompts": [1, 2], "per_prompt": 3}
 
 
-def ours(folder):
-    """Runs the job as own paraphrases; returns seconds (loading left out), peak MiB and sago's own split."""
-    (folder / "p.csv").write_text(f"id,q\n0,{PROMPT}\n")
-    with open(folder / "own.csv", "w", newline="") as f:
-        rows = csv.writer(f)
-        rows.writerow(["prompt_id", "text"])
-        rows.writerows(["0", w] for w in WORDINGS)
-    (folder / "s.toml").write_text(
-        f'prompts = 1\n[generation]\nmax_new_tokens = {NEW}\n[variants]\nbuilt_in = false\nparaphrases = "own.csv"\n'
-        '[measure]\nencoder = "none"\n[[model]]\npath = "demo"\n[[dataset]]\nname = "job"\npath = "p.csv"\nprompt = "q"\nid = "id"\n')
-    out = subprocess.run([SAGO, "run", folder / "s.toml", "--out", folder / "run"], check=True, capture_output=True, text=True).stderr
-    number = lambda pattern: float(re.search(pattern, out).group(1))
-    return number(r"time ([\d.]+) s") - number(r"loading +([\d.]+) s"), number(r"peak memory (\d+) MiB"), out
+class Bench:
+    def __init__(self, sago, folder, settings, results):
+        self.sago, self.folder, self.settings, self.results = sago, folder, settings, results
+        self.start = time.perf_counter()
+        self.knows_dtype = ours.knows_dtype(sago)
+
+    def say(self, what):
+        print(f"bench: {time.perf_counter() - self.start:5.0f} s  {what}", file=sys.stderr, flush=True)
+
+    def ours(self, dtype, prompts, variants, repeats=1, name="run"):
+        # A program without the flag has one compute type: f32.
+        flag = dtype if self.knows_dtype else None
+        run = ours.run(self.sago, self.folder / name, work.make(prompts, variants), self.settings["new"], flag, repeats)
+        return {**run, **ours.expected(run, *ours.DEMO, dtype)}
+
+    def all_of_ours(self, dtype):
+        """Everything that is measured of sago in one compute type; or why it can't be."""
+        s = self.settings
+        if dtype != "f32" and not self.knows_dtype:
+            return {"missing": "this sago has no `--dtype`"}
+        try:
+            self.say(f"sago, {dtype}: {s['variants']} variants")
+            runs = [self.ours(dtype, 1, s["variants"], name=dtype) for _ in range(s["runs"])]
+        except process.Failed as why:
+            return {"missing": f"this sago does not run `--dtype {dtype}`: {why.first_line()}"}
+        whole = median(runs)
+        # The second and third repeat of a greedy job only generate: no response is forced, no hidden state kept.
+        self.say(f"sago, {dtype}: generation alone")
+        more = self.ours(dtype, 1, s["variants"], repeats=3)
+        seconds = (more["seconds"] - whole["seconds"]) / 2
+        generation = {"seconds": seconds, "tokens_per_second": (s["variants"] + 1) * s["new"] / seconds}
+        self.say(f"sago, {dtype}: {s['fewer']} variants, then {s['sweep']} variants and {s['prompts']} prompts")
+        fewer = median([self.ours(dtype, 1, s["fewer"]) for _ in range(s["runs"])])
+        sweep = [{"variants": n, **(whole if n == s["variants"] else median([self.ours(dtype, 1, n) for _ in range(s["runs"] if n < 27 else 1)]))} for n in s["sweep"]]
+        prompts = [{"prompts": n, **(fewer if n == 1 and s["per_prompt"] == s["fewer"] else self.ours(dtype, n, s["per_prompt"]))} for n in s["prompts"]]
+        return {"whole": whole, "all": [run["seconds"] for run in runs], "generation": generation, "fewer": fewer, "sweep": sweep, "prompts": prompts}
+
+    def python(self, script, *rest):
+        done = process.run([sys.executable, HERE / script, GGUF, *rest])
+        return {**json.loads(done["out"]), "peak_mib": done["peak_mib"], "anonymous_mib": done["anonymous_mib"]}
+
+    def transformers(self, variants, batch, new, of=None):
+        file = self.folder / f"work-{variants}.json"
+        file.write_text(json.dumps(work.make(1, variants)))
+        return self.python("peer_transformers.py", file, "--batch", batch, "--new", new, *(["--of", of] if of else []))
+
+    def published(self):
+        s = self.settings
+        self.say(f"transformers, the published way, {s['published']} of the variants")
+        return self.transformers(s["variants"], 1, s["new"], s["published"])
+
+    def batched(self):
+        """The best of several batch sizes, tried with few tokens."""
+        s = self.settings
+        sizes = sorted({math.ceil(s["variants"] / k) for k in (1, 2, 3, 6)})
+        self.say(f"transformers, batched: trying {sizes}")
+        tries = {size: self.transformers(s["variants"], size, s["tried"], size) for size in sizes}
+        tries = [{"batch": size, "seconds_per_variant": t["variant_seconds"] / t["variants"]} for size, t in tries.items()]
+        best = min(tries, key=lambda t: t["seconds_per_variant"])["batch"]
+        self.say(f"transformers, batch {best}")
+        whole = self.transformers(s["variants"], best, s["new"])
+        fewer = self.transformers(s["fewer"], min(best, s["fewer"]), s["new"])
+        return {"tries": tries, "whole": whole, "fewer": fewer}
+
+    def llama(self, ids):
+        try:
+            import llama_cpp  # noqa: F401
+        except ImportError:
+            return {"missing": "llama-cpp-python is not installed"}
+        s = self.settings
+        (self.folder / "llama").mkdir()
+        (self.folder / "ids.json").write_text(json.dumps(ids))
+        self.say("llama.cpp: trying weight types, batch sizes and layouts of the cache")
+        tried = self.python("peer_llama.py", self.folder / "ids.json", self.folder / "llama", "--try", s["tried"])
+        best = tried["best"]
+        self.say(f"llama.cpp: {best['type']}, batch {best['batch']}")
+        whole = self.python("peer_llama.py", self.folder / "ids.json", self.folder / "llama", "--best", json.dumps(best), "--new", s["new"], "--runs", s["runs"])
+        return {"tries": tried["tries"], "f32_responses": tried["f32_responses"], "whole": whole}
 
 
-def peer(batch):
-    """The published pipeline's steps; batch 1 as published, larger batches with left padding."""
-    tokenizer = AutoTokenizer.from_pretrained(GGUF.parent, gguf_file=GGUF.name, padding_side="left")
-    tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token
-    model = AutoModelForCausalLM.from_pretrained(GGUF.parent, gguf_file=GGUF.name, dtype=torch.float32).eval()
-
-    def encode(texts):
-        chats = [tokenizer.apply_chat_template([{"role": "user", "content": t}], add_generation_prompt=True, tokenize=False) for t in texts]
-        return tokenizer(chats, return_tensors="pt", padding=True, add_special_tokens=False)
-
-    def generate(texts):
-        x = encode(texts)
-        return model.generate(**x, max_new_tokens=NEW, do_sample=False, pad_token_id=tokenizer.pad_token_id)[:, x.input_ids.shape[1]:]
-
-    def forced(texts, target):
-        x, n = encode(texts), len(target)
-        ids = torch.cat([x.input_ids, target.expand(len(texts), n)], 1)
-        mask = torch.cat([x.attention_mask, torch.ones(len(texts), n, dtype=torch.long)], 1)
-        logprobs = F.log_softmax(model(input_ids=ids, attention_mask=mask).logits[:, -n - 1 : -1], -1)
-        logprobs.gather(2, target.expand(len(texts), n)[..., None]).sum()
-        (logprobs.exp() * logprobs).sum(-1).mean(1)
-
-    def hidden(texts):
-        return [h[:, -1] for h in model(**encode(texts), output_hidden_states=True).hidden_states]
-
-    with torch.no_grad():
-        start = time.perf_counter()
-        target = generate([PROMPT])[0]
-        for i in range(0, len(WORDINGS), batch):
-            texts = WORDINGS[i : i + batch]
-            generate(texts)
-            for group in ([PROMPT] * (len(texts) if batch == 1 else 1), texts):
-                forced(group, target)
-                hidden(group)
-        return time.perf_counter() - start
+def median(runs):
+    """The run of the median time, with the most memory of any."""
+    chosen = sorted(runs, key=lambda run: run["seconds"])[(len(runs) - 1) // 2]
+    return {**chosen, **{name: max(run[name] for run in runs) for name in ("peak_mib", "anonymous_mib")}}
 
 
-with tempfile.TemporaryDirectory() as folder:
-    seconds, mib, split = ours(pathlib.Path(folder))
-n = len(WORDINGS) + 1
-rows = [("sago, f32", seconds)] + [(f"transformers, f32, batch {b}", peer(b)) for b in (1, 8, 24)]
-cpu = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), platform.machine())
-print(f"machine: {cpu}, {os.cpu_count()} cores; SmolLM2-135M, {n} wordings of one prompt, up to {NEW} new tokens\n")
-for name, s in rows:
-    print(f"{name:30}{s:8.1f} s{s / n:8.3f} s a wording{s / seconds:8.2f} x sago")
-print(f"\nsago's peak memory {mib:.0f} MiB; its own split:\n{split}")
-print(json.dumps({"wordings": n, "new_tokens": NEW, "seconds": dict(rows), "sago_peak_mib": mib}))
+def agreement(rows, published, batched, llama):
+    """Whether the engines did the same: prompts, greedy tokens, scores. `rows` are ours in f32."""
+    found = {}
+    for name, peer in (("published", published), ("batched", batched["whole"])):
+        pairs = [(rows[r["text"]], r) for r in peer["results"]]
+        scored = [(a, b) for a, b in pairs if "cosine" in b]
+        mean = lambda numbers: sum(numbers) / len(numbers)
+        found[name] = {
+            "prompts": len(pairs), "equal_prompts": sum(a["ids"] == b["ids"] for a, b in pairs), "equal_responses": sum(a["response"] == b["response"] for a, b in pairs),
+            "forced_logprob": max(abs(sum(a["logprobs"]) - b["forced_logprob"]) for a, b in scored),
+            "forced_entropy": max(abs(mean(a["entropies"]) - b["forced_entropy"]) for a, b in scored),
+            "cosine": max(abs(a["cos"] - b["cosine"]) for a, b in scored),
+        }
+    if "missing" not in llama:
+        ours, theirs = [row["response"] for row in rows.values()], llama["f32_responses"]
+        found["llama"] = {"prompts": len(theirs), "equal_responses": sum(a[: len(b)] == b for a, b in zip(ours, theirs)), "tokens": len(theirs[0])}
+    new = {len(row["response"]) for row in rows.values()} | {len(r["response"]) for r in published["results"] + batched["whole"]["results"]}
+    new |= {len(r) for r in llama["whole"]["responses"]} if "missing" not in llama else set()
+    found["new_tokens"] = sorted(new)
+    p = found["published"]
+    # Two roundings of f32 may choose differently where two tokens are as likely; most responses must be equal.
+    sound = len(new) == 1 and p["equal_prompts"] == p["prompts"] and p["equal_responses"] * 10 >= p["prompts"] * 8
+    return {**found, "sound": sound and p["cosine"] < 1e-4}
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("sago", type=pathlib.Path)
+    arguments.add_argument("--page", type=pathlib.Path, default=ROOT / "docs/benchmarks.md")
+    arguments.add_argument("--quick", action="store_true")
+    given = arguments.parse_args()
+    settings = QUICK if given.quick else FULL
+    raw = given.page.with_suffix(".json")
+    results = {"settings": settings, "threads": process.THREADS, "machine": machine.describe(ROOT)}
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(given.sago.resolve(), pathlib.Path(folder), settings, results)
+        if results["machine"]["load"] > 0.5:
+            bench.say(f"this machine is busy (load {results['machine']['load']}): the figures will be off")
+        results["f32"] = bench.all_of_ours("f32")
+        rows = ours.results(bench.sago, bench.folder / "f32")
+        results["published"] = bench.published()
+        results["batched"] = bench.batched()
+        results["llama"] = bench.llama([row["ids"] for row in rows.values()])
+        results["agreement"] = agreement(rows, results["published"], results["batched"], results["llama"])
+        results["int8"] = bench.all_of_ours("int8")
+        bench.say("a random model of 1.2 GB")
+        results["random"] = random_model.measure(bench.sago, bench.folder, bench.knows_dtype, small=given.quick)
+    results["seconds"] = time.perf_counter() - bench.start
+    for peer in (results["published"], results["batched"]["whole"], results["batched"]["fewer"]):
+        peer.pop("results")
+    if "missing" not in results["llama"]:
+        results["llama"].pop("f32_responses")
+        results["llama"]["whole"].pop("responses")
+    raw.write_text(json.dumps(results, indent=1) + "\n")
+    figures = page.figures(results)
+    page.write(given.page, figures)
+    print(figures)
+    if not results["agreement"]["sound"]:
+        sys.exit("the engines did not do the same work; see the end of the page")
+
+
+if __name__ == "__main__":
+    main()

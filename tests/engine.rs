@@ -100,6 +100,18 @@ fn the_capital_of_france_is_paris() {
     assert!(forced.jsds.iter().all(|&jsd| jsd == 0.0) && forced.jsds.len() == n);
 }
 
+#[test]
+fn an_end_token_that_is_ignored_is_a_token_like_others() {
+    let prompts = [MODEL.render("What is the capital of France?", None, false).unwrap().token_ids];
+    let stopped = &answer(&prompts, &[], settings(32, 8), &Layers::None).generations[0];
+    let on = Settings { ignore_end: true, ..settings(32, 8) };
+    let answers = answer(&prompts, &[(0, 0)], on, &Layers::None);
+    let (response, n) = (&answers.generations[0], stopped.token_ids.len());
+    assert_eq!((stopped.finish, response.finish, response.token_ids.len()), (Finish::Stop, Finish::Length, 32));
+    assert_eq!(response.token_ids[..n], stopped.token_ids);
+    assert_eq!(answers.forced[0].token_ids, response.token_ids);
+}
+
 /// Fault of another tool: batches that lack causality or share one position offset
 /// (<https://github.com/huggingface/candle/issues/2967>).
 #[test]
@@ -388,6 +400,7 @@ fn a_model_whose_numbers_are_not_finite_gives_errors_and_no_figures() {
         for max_new_tokens in [0, 3] {
             let generation = GenerationPlan {
                 max_new_tokens,
+                ignore_end: false,
                 temperature: 0.0,
                 top_p: 1.0,
                 seed: 0,

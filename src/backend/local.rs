@@ -79,6 +79,7 @@ impl Backend for Local {
         }
         let settings = Settings {
             max_new_tokens: generation.max_new_tokens,
+            ignore_end: generation.ignore_end,
             temperature: generation.temperature,
             top_p: generation.top_p,
             seed: generation.seed,

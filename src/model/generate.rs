@@ -307,7 +307,7 @@ impl<'a> Work<'a> {
         generation.logprobs.push(distribution.log_probability(token) as f32);
         generation.entropies.push(distribution.entropy as f32);
         self.answers.time.decode_tokens += 1;
-        if self.ends.contains(&token) {
+        if !settings.ignore_end && self.ends.contains(&token) {
             return self.complete(prompt, Finish::Stop);
         }
         if let Some((distributions, _)) = self.baselines.get_mut(&prompt) {

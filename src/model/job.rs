@@ -22,6 +22,9 @@ pub struct Job<'a> {
 pub struct Settings {
     /// Most new tokens of a response.
     pub max_new_tokens: usize,
+    /// Whether an end token is taken as any other: every response then has `max_new_tokens`, and ends with
+    /// [`Finish::Length`].
+    pub ignore_end: bool,
     /// 0 is greedy.
     pub temperature: f64,
     /// Probability mass that is sampled from; 1 is all.
@@ -37,7 +40,15 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { max_new_tokens: 100, temperature: 0.0, top_p: 1.0, seed: 0, batch: 96, cache_bytes: 1 << 30 }
+        Settings {
+            max_new_tokens: 100,
+            ignore_end: false,
+            temperature: 0.0,
+            top_p: 1.0,
+            seed: 0,
+            batch: 96,
+            cache_bytes: 1 << 30,
+        }
     }
 }
 

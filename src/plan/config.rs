@@ -53,6 +53,8 @@ pub struct Config {
 pub struct Generation {
     /// Most new tokens of a response.
     pub max_new_tokens: Option<Said<i64>>,
+    /// Whether generation goes on after an end token, up to `max_new_tokens`.
+    pub ignore_end: Option<Said<bool>>,
     /// 0 is greedy.
     pub temperature: Option<Said<f64>>,
     /// Nucleus of the distribution that is sampled from.
@@ -243,7 +245,7 @@ impl Config {
         each_said!(self, |s| s.locate(file, text), [seed, prompts, generation.max_new_tokens, generation.seed]);
         each_said!(self, |s| s.locate(file, text), [generation.repeats, measure.layer]);
         each_said!(self, |s| s.locate(file, text), [generation.temperature, generation.top_p, variants.threshold]);
-        each_said!(self, |s| s.locate(file, text), [variants.built_in]);
+        each_said!(self, |s| s.locate(file, text), [generation.ignore_end, variants.built_in]);
         each_said!(self, |s| s.locate(file, text), [variants.paraphrases]);
         each_said!(self, |s| s.locate(file, text), [store.activations]);
         for list in [&mut self.variants.subtypes, &mut self.variants.places].into_iter().flatten() {
@@ -277,7 +279,7 @@ impl Config {
             base,
             [preset, seed, prompts, generation.max_new_tokens, generation.temperature, generation.top_p]
         );
-        prefer!(self, base, [generation.seed, generation.system_prompt, generation.repeats]);
+        prefer!(self, base, [generation.seed, generation.system_prompt, generation.repeats, generation.ignore_end]);
         prefer!(self, base, [variants.subtypes, variants.places, variants.built_in, variants.paraphrases]);
         prefer!(self, base, [variants.validity, variants.threshold, variants.strengths.politeness]);
         prefer!(self, base, [variants.strengths.spacing, variants.strengths.punctuation, variants.strengths.casing]);

@@ -88,7 +88,8 @@ fn generation(out: &mut String, plan: &Plan) -> std::fmt::Result {
         format!("temperature {}, top_p {}, seed {}", g.temperature, g.top_p, g.seed)
     };
     writeln!(out, "generation")?;
-    writeln!(out, "  at most {} new tokens, {how}, {} time(s) a prompt", g.max_new_tokens, g.repeats)?;
+    let many = if g.ignore_end { "end tokens ignored, always" } else { "at most" };
+    writeln!(out, "  {many} {} new tokens, {how}, {} time(s) a prompt", g.max_new_tokens, g.repeats)?;
     match &g.system_prompt {
         Some(system) => writeln!(out, "  system prompt: {system:?}"),
         None => writeln!(out, "  system prompt: the template's own default"),

@@ -109,6 +109,8 @@ pub struct DatasetPlan {
 pub struct GenerationPlan {
     /// Most new tokens of a response.
     pub max_new_tokens: usize,
+    /// Whether generation goes on after an end token: every response then has `max_new_tokens`.
+    pub ignore_end: bool,
     /// 0 is greedy.
     pub temperature: f64,
     /// Nucleus of the distribution that is sampled from.

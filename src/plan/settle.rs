@@ -98,6 +98,7 @@ fn generation(said: &config::Generation) -> Result<GenerationPlan> {
     };
     Ok(GenerationPlan {
         max_new_tokens: count(&said.max_new_tokens, "generation.max_new_tokens", MAX_NEW_TOKENS, 1..=1_000_000)?,
+        ignore_end: said.ignore_end.as_ref().is_some_and(|s| s.value),
         temperature: number(&said.temperature, "generation.temperature", 0.0, "a number from 0 to 100", |t| {
             (0.0..=100.0).contains(&t)
         })?,

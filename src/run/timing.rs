@@ -32,19 +32,19 @@ impl fmt::Display for Timing {
             + self.check_seconds
             + self.bertscore_seconds
             + self.write_seconds;
-        writeln!(f, "time {:.1} s:", self.wall_seconds)?;
-        writeln!(f, "  loading         {:7.1} s", self.load_seconds)?;
+        writeln!(f, "time {:.2} s:", self.wall_seconds)?;
+        writeln!(f, "  loading         {:7.2} s", self.load_seconds)?;
         for (what, seconds, tokens) in [
             ("prefill", model.prefill_seconds, model.prefill_tokens),
             ("decoding", model.decode_seconds, model.decode_tokens),
             ("teacher forcing", model.forced_seconds, model.forced_tokens),
         ] {
-            writeln!(f, "  {what:15} {seconds:7.1} s  {tokens:7} tokens, {:5.0} a second", rate(tokens, seconds))?;
+            writeln!(f, "  {what:15} {seconds:7.2} s  {tokens:7} tokens, {:5.0} a second", rate(tokens, seconds))?;
         }
-        writeln!(f, "  variants' check {:7.1} s", self.check_seconds)?;
-        writeln!(f, "  BERTScore       {:7.1} s", self.bertscore_seconds)?;
-        writeln!(f, "  writing         {:7.1} s", self.write_seconds)?;
-        write!(f, "  everything else {:7.1} s", (self.wall_seconds - known).max(0.0))?;
+        writeln!(f, "  variants' check {:7.2} s", self.check_seconds)?;
+        writeln!(f, "  BERTScore       {:7.2} s", self.bertscore_seconds)?;
+        writeln!(f, "  writing         {:7.2} s", self.write_seconds)?;
+        write!(f, "  everything else {:7.2} s", (self.wall_seconds - known).max(0.0))?;
         if let Some(mib) = peak_memory_mib() {
             write!(f, "\npeak memory {mib} MiB")?;
         }
