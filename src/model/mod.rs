@@ -30,6 +30,7 @@ mod simd;
 mod template;
 mod tokenizer;
 mod tree;
+mod weights;
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
