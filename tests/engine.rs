@@ -11,7 +11,7 @@ use sago::Error;
 use sago::backend::Backend;
 use sago::backend::local::Local;
 use sago::model::cache_dir::demo_model;
-use sago::model::{Answers, Finish, Job, Layers, Model, Settings};
+use sago::model::{Answers, Finish, Job, Layers, Loading, Model, Settings};
 use sago::plan::GenerationPlan;
 use sago::variants::{Grid, make};
 use serde_json::Value;
@@ -27,7 +27,7 @@ const JSD: f64 = 2e-5;
 
 static MODEL: LazyLock<Model> = LazyLock::new(|| {
     let path = demo_model().unwrap_or_else(|e| panic!("the engine's tests need the demo model\n{e}"));
-    Model::load("demo", &path).unwrap()
+    Model::load("demo", &path, &Loading::default()).unwrap()
 });
 
 fn golden(name: &str) -> PathBuf {
@@ -328,7 +328,7 @@ fn damaged_model_files_are_errors_that_say_so() {
     let whole = std::fs::read(demo_model().unwrap()).unwrap();
     let load = |raw: &[u8]| {
         std::fs::write(&path, raw).unwrap();
-        let error = Model::load("m", &path).unwrap_err();
+        let error = Model::load("m", &path, &Loading::default()).unwrap_err();
         assert!(matches!(error, Error::Input(_)), "{error}");
         error.to_string()
     };
@@ -363,7 +363,7 @@ fn damaged_model_files_are_errors_that_say_so() {
     }
     let missing = load(&changed(b"blk.7.attn_norm.weight", b"blk.7.attn_nose.weight"));
     assert!(missing.contains("blk.7.attn_nose"), "{missing}");
-    let missing = Model::load("m", &dir.path().join("none.gguf")).unwrap_err();
+    let missing = Model::load("m", &dir.path().join("none.gguf"), &Loading::default()).unwrap_err();
     assert!(matches!(missing, Error::Io { .. }) && missing.to_string().contains("none.gguf"));
 }
 
@@ -396,7 +396,7 @@ fn a_model_whose_numbers_are_not_finite_gives_errors_and_no_figures() {
         raw[at + 16..at + 24].copy_from_slice(&end.to_le_bytes());
         (0..1 << 21).for_each(|_| raw.extend(wrong.to_le_bytes()));
         std::fs::write(&path, &raw).unwrap();
-        let local = Local::new(Model::load("m", &path).unwrap(), false, 8);
+        let local = Local::new(Model::load("m", &path, &Loading::default()).unwrap(), false, 8);
         for max_new_tokens in [0, 3] {
             let generation = GenerationPlan {
                 max_new_tokens,

@@ -84,6 +84,7 @@ impl Backend for Local {
             top_p: generation.top_p,
             seed: generation.seed,
             batch: self.batch,
+            cache_bytes: self.model.cache_bytes(),
             ..Settings::default()
         };
         let mut answers = Vec::with_capacity(wordings.len() * generation.repeats);

@@ -10,7 +10,7 @@ use sysinfo::{Disks, System};
 
 use super::{Done, mib, print};
 use crate::measure::bertscore::BertScorer;
-use crate::model::Model;
+use crate::model::{Loading, Model};
 use crate::model::cache_dir::{cache_dir, demo_encoder, demo_model, models_dir};
 use crate::model::hub::Settings;
 use crate::model::weights::config::Config;
@@ -124,7 +124,7 @@ fn room(path: &Path) -> Option<u64> {
 
 /// What a model is, in a line.
 fn model(path: &Path) -> Result<String> {
-    let info = Model::inspect("", path)?;
+    let info = Model::inspect("", path, &Loading::default())?;
     let files = if path.is_dir() { files_below(path)? } else { vec![path.to_path_buf()] };
     let is_weights = |file: &&PathBuf| file.extension().is_some_and(|e| e == "safetensors" || e == "gguf");
     let sizes = files.iter().filter(is_weights).map(|file| file.metadata().map(|meta| meta.len()));

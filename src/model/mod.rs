@@ -1,30 +1,29 @@
 //! Models: weights, tokenizer, chat template, and the batched decoder.
 //!
-//! In: a GGUF file, then requests. Out: prompts as token ids, responses, scores and hidden states, all in f32.
+//! In: a model's files, then requests. Out: prompts as token ids, responses, scores and hidden states.
 //!
 //! | file | holds |
 //! |---|---|
+//! | `hub`, `cache_dir` | where models lie on this machine, and how they come there |
 //! | `weights` | tensors and metadata of safetensors and GGUF files |
 //! | `tokenizer`, `template` | text to ids, request to text |
-//! | `llama` | a family: which tensors make its decoder |
-//! | `decoder`, `attention`, `rows`, `matrix`, `simd` | the forward pass over rows |
-//! | `tree`, `cache` | which positions are shared, and what is kept of them |
+//! | `families` | what the decoder of each architecture is made of |
+//! | `load` | all of these become a model |
+//! | `decoder`, `matrix`, `simd` | the forward pass over rows |
+//! | `tree` | which positions are shared |
 //! | `scores`, `sampling` | figures of a next-token distribution, and the choice of a token |
 //! | `job`, `generate` | a batch of prompts and baselines, answered |
-//! | `hub`, `cache_dir` | where models lie on this machine, and how they come there |
 //! | `candle` | what the library of that name says when it fails |
 
-mod attention;
-mod cache;
 pub mod cache_dir;
 pub(crate) mod candle;
 mod decoder;
+mod families;
 mod generate;
 pub mod hub;
 mod job;
-mod llama;
+mod load;
 mod matrix;
-mod rows;
 mod sampling;
 mod scores;
 mod simd;
@@ -33,16 +32,16 @@ mod tokenizer;
 mod tree;
 pub mod weights;
 
-use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use crate::{Error, Result};
 use decoder::Decoder;
 use template::Template;
-use weights::digest;
-use weights::gguf::{self, Gguf};
 
 pub use job::{Answers, Finish, Forced, Generation, Job, Layers, Progress, Settings, Time};
+pub use load::Loading;
+pub use matrix::Compute;
+pub use template::Options as TemplateOptions;
 pub(crate) use tokenizer::Tokenizer;
 
 /// A loaded model.
@@ -51,7 +50,10 @@ pub struct Model {
     decoder: Decoder,
     tokenizer: Tokenizer,
     template: Option<Template>,
+    template_options: TemplateOptions,
     info: ModelInfo,
+    /// Bytes of cache that there was room for when it was loaded.
+    cache_bytes: usize,
 }
 
 /// What a model is.
@@ -67,15 +69,15 @@ pub struct ModelInfo {
     pub layers: usize,
     /// Length of a hidden state.
     pub width: usize,
-    /// Number of tokens.
+    /// Number of tokens that can come next; the tokenizer may know fewer.
     pub vocabulary: usize,
     /// Most tokens of prompt and response together.
     pub context: usize,
-    /// Compute type: always `f32`.
+    /// Compute type.
     pub dtype: &'static str,
-    /// SHA-256 of the weights' file.
+    /// SHA-256 of the weights' file, or of the SHA-256 of its parts.
     pub weights_sha256: String,
-    /// SHA-256 of the tokenizer's metadata.
+    /// SHA-256 of what makes the tokenizer.
     pub tokenizer_sha256: String,
     /// SHA-256 of the chat template; None where the model has none and gets the request as it is.
     pub template_sha256: Option<String>,
@@ -94,75 +96,15 @@ pub struct Rendered {
     pub special_text: bool,
 }
 
-/// What is read of a model's file before its weights.
-struct Opened {
-    gguf: Gguf,
-    tokenizer: Tokenizer,
-    template: Option<Template>,
-    info: ModelInfo,
-}
-
-impl Opened {
-    fn open(name: &str, path: &Path) -> Result<Opened> {
-        let gguf = Gguf::open(path)?;
-        let family = gguf.text("general.architecture")?.to_string();
-        if family != llama::ARCHITECTURE {
-            return Err(Error::input("the model is of a family that is not known")
-                .file(path)
-                .key("general.architecture")
-                .found(family)
-                .expected(llama::ARCHITECTURE)
-                .into());
-        }
-        let mut tokenizer = Tokenizer::from_gguf(&gguf)?;
-        let template = match gguf.metadata.contains_key("tokenizer.chat_template") {
-            true => Some(Template::new(name, gguf.text("tokenizer.chat_template")?, &tokenizer.names)?),
-            false => None,
-        };
-        if let Some(template) = &template {
-            tokenizer.add_ends_of(&template.source);
-        }
-        let info = ModelInfo {
-            name: name.to_string(),
-            family,
-            parameters: gguf.weights.parameters(),
-            layers: gguf.count("llama.block_count")?,
-            width: gguf.count("llama.embedding_length")?,
-            vocabulary: tokenizer.vocabulary,
-            context: gguf.count("llama.context_length")?,
-            dtype: "f32",
-            weights_sha256: digest::of_files(gguf.weights.paths())?,
-            tokenizer_sha256: tokenizer.sha256.clone(),
-            template_sha256: template.as_ref().map(|template| template.sha256.clone()),
-            end_ids: tokenizer.ends.clone(),
-        };
-        Ok(Opened { gguf, tokenizer, template, info })
-    }
-}
-
 impl Model {
-    /// Says what a GGUF file holds, without loading its weights; `name` is the model's name in the plan.
-    ///
-    /// # Errors
-    /// As [`Model::load`], but for tensors that are missing or of a wrong shape.
-    pub fn inspect(name: &str, path: &Path) -> Result<ModelInfo> {
-        Ok(Opened::open(name, path)?.info)
-    }
-
-    /// Loads a GGUF file; `name` is the model's name in the plan.
-    ///
-    /// # Errors
-    /// [`Error::Input`] where the file is no GGUF, is cut, or is of a family, tokenizer or encoding that is not known;
-    /// [`Error::Model`] where its chat template has an error; [`Error::Io`] where it can't be read.
-    pub fn load(name: &str, path: &Path) -> Result<Model> {
-        let Opened { gguf, tokenizer, template, info } = Opened::open(name, path)?;
-        let decoder = llama::load(&gguf, tokenizer.vocabulary)?;
-        Ok(Model { decoder, tokenizer, template, info })
-    }
-
     /// What it is.
     pub fn info(&self) -> &ModelInfo {
         &self.info
+    }
+
+    /// Bytes of cache that there was room for when it was loaded, 1 GiB at most.
+    pub fn cache_bytes(&self) -> usize {
+        self.cache_bytes
     }
 
     /// One user turn as the model gets it.
@@ -199,7 +141,7 @@ impl Model {
 
     fn through_template(&self, user: &str, system: Option<&str>) -> Result<String> {
         match (&self.template, system) {
-            (Some(template), system) => template.render(&self.info.name, user, system),
+            (Some(template), system) => template.render(&self.info.name, user, system, &self.template_options),
             (None, Some(system)) => Ok(format!("{system}\n\n{user}")),
             (None, None) => Ok(user.to_string()),
         }

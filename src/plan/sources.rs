@@ -10,7 +10,7 @@ use super::{DatasetPlan, ModelPlan, Options, Said};
 use crate::datasets::{self, Origin, Prompt};
 use crate::measure::bertscore::BertScorer;
 use crate::model::hub::{self, Found, Place, Settings, Transfer};
-use crate::model::{self, Model};
+use crate::model::{self, Compute, Loading, Model};
 use crate::store::folder_name;
 use crate::{Error, Result};
 
@@ -18,10 +18,8 @@ use crate::{Error, Result};
 const PROMPTS: i64 = 16;
 /// Source of prompts that are compiled in.
 pub const STARTER: &str = "starter";
-/// Compute types by name; the default one is right for the device.
-const DTYPES: [&str; 5] = [AUTO, ON_CPU, "bf16", "f16", "int8"];
+/// Word for the compute type that is right for the device.
 const AUTO: &str = "auto";
-const ON_CPU: &str = "f32";
 
 /// Loads and samples every data set.
 ///
@@ -115,8 +113,8 @@ pub fn models(config: &Config, max_new_tokens: usize, transfer: &dyn Transfer) -
     let mut places = Vec::new();
     let settings = Settings::of_environment();
     for entry in entries {
-        let dtype = dtype(entry, config.dtype.as_ref())?;
-        let template_options = options(entry)?;
+        let loading =
+            Loading { compute: compute(entry, config.dtype.as_ref())?, template_options: options(entry)? };
         let found = find(entry, &settings, transfer)?;
         let name = match &entry.name {
             Some(said) => slug(said, "model.name")?,
@@ -127,7 +125,7 @@ pub fn models(config: &Config, max_new_tokens: usize, transfer: &dyn Transfer) -
             return Err(error.fix("give each [[model]] a name of its own").into());
         }
         let path = found.place.path();
-        let info = Model::inspect(&name, path)?;
+        let info = Model::inspect(&name, path, &loading)?;
         log::info!("model {name}: {}, {} weights", path.display(), info.parameters);
         if max_new_tokens >= info.context {
             const KEY: &str = "generation.max_new_tokens";
@@ -150,8 +148,8 @@ pub fn models(config: &Config, max_new_tokens: usize, transfer: &dyn Transfer) -
             weights_sha256: info.weights_sha256,
             tokenizer_sha256: info.tokenizer_sha256,
             template_sha256: info.template_sha256,
-            template_options,
-            dtype,
+            template_options: loading.template_options,
+            dtype: info.dtype.to_string(),
             device: "cpu".to_string(),
             layers: info.layers,
             parameters: info.parameters,
@@ -181,15 +179,16 @@ fn find(entry: &config::Model, settings: &Settings, transfer: &dyn Transfer) -> 
 }
 
 /// The compute type: what the command line says, else the entry, else what is right for the processor.
-fn dtype(entry: &config::Model, of_all: Option<&Said<String>>) -> Result<String> {
-    match of_all.or(entry.dtype.as_ref()) {
-        None => Ok(ON_CPU.to_string()),
-        Some(said) if !DTYPES.contains(&said.value.as_str()) => {
+fn compute(entry: &config::Model, of_all: Option<&Said<String>>) -> Result<Compute> {
+    let Some(said) = of_all.or(entry.dtype.as_ref()) else { return Ok(Compute::default()) };
+    match Compute::named(&said.value) {
+        Some(compute) => Ok(compute),
+        None if said.value == AUTO => Ok(Compute::default()),
+        None => {
             let error = said.wrong("model.dtype", format!("\"{}\" is not a compute type", said.value));
-            Err(error.expected(DTYPES.join(", ")).into())
+            let names = Compute::ALL.map(Compute::as_str).join(", ");
+            Err(error.expected(format!("{AUTO}, {names}")).into())
         }
-        Some(said) if said.value == AUTO => Ok(ON_CPU.to_string()),
-        Some(said) => Ok(said.value.clone()),
     }
 }
 

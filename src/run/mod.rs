@@ -19,7 +19,7 @@ pub use progress::{Progress, Silent};
 pub use timing::Timing;
 
 use crate::backend::local::Local;
-use crate::model::Model;
+use crate::model::{Compute, Loading, Model};
 use crate::plan::{ModelPlan, Plan, Study};
 use crate::store::check::{check_parts, check_signatures};
 use crate::store::manifest::Manifest;
@@ -82,7 +82,11 @@ pub fn run(study: &Study, out: &Path, execution: Execution, progress: &dyn Progr
         progress.say(&format!("loading {}", model.name));
         let load = Instant::now();
         let path = found.place.path();
-        let loaded = Model::load(&model.name, path)?;
+        let loading = Loading {
+            compute: Compute::named(&model.dtype).unwrap_or_default(),
+            template_options: model.template_options.clone(),
+        };
+        let loaded = Model::load(&model.name, path, &loading)?;
         let seconds = load.elapsed().as_secs_f64();
         log::info!("model {} from {} loaded in {seconds:.2} s", model.name, path.display());
         timing.load_seconds += seconds;

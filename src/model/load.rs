@@ -1,0 +1,138 @@
+//! Loading: a model's files become a model.
+//!
+//! In: a folder with safetensors, or a GGUF file, and in what type to compute. Out: a [`Model`], or what it would be.
+//! What the files say is read first; the weights are packed only once it is clear that they fit into memory.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use sysinfo::{MemoryRefreshKind, RefreshKind, System};
+
+use super::families::Outline;
+use super::matrix::Compute;
+use super::template::{Options as TemplateOptions, Template};
+use super::tokenizer::Tokenizer;
+use super::weights::config::Config;
+use super::weights::gguf::Gguf;
+use super::weights::{Weights, digest};
+use super::{Model, ModelInfo};
+use crate::{Error, Result};
+
+/// How a model is loaded.
+#[derive(Debug, Clone, Default)]
+pub struct Loading {
+    /// In what type its matrices are held and multiplied.
+    pub compute: Compute,
+    /// Variables for its chat template.
+    pub template_options: TemplateOptions,
+}
+
+/// Room that must be left beside the weights: for one batch's work and a small cache.
+const LEAST_ROOM: u64 = 256 << 20;
+/// Most bytes of cache, where there is as much and more.
+const MOST_CACHE: u64 = 1 << 30;
+
+/// What is read of a model's files before its weights.
+struct Opened {
+    outline: Outline,
+    weights: Arc<Weights>,
+    tokenizer: Tokenizer,
+    template: Option<Template>,
+    info: ModelInfo,
+}
+
+impl Opened {
+    fn open(name: &str, path: &Path, loading: &Loading) -> Result<Opened> {
+        let (outline, weights, tokenizer) = match path.is_dir() {
+            true => {
+                let outline = Outline::of_config(&Config::open(path)?)?;
+                (outline, Arc::new(Weights::open(path)?), Tokenizer::from_folder(path)?)
+            }
+            false => {
+                let gguf = Gguf::open(path)?;
+                (Outline::of_gguf(&gguf)?, Arc::clone(&gguf.weights), Tokenizer::from_gguf(&gguf)?)
+            }
+        };
+        let vocabulary = outline.vocabulary(&weights)?;
+        tokenizer.check_rows(name, vocabulary)?;
+        let source = tokenizer.chat_template.as_ref();
+        let template = source.map(|source| Template::new(name, source, &tokenizer.names)).transpose()?;
+        match (&template, loading.template_options.keys().next()) {
+            (Some(template), _) => template.check(name, &loading.template_options)?,
+            (None, Some(first)) => {
+                let what = format!("{name} has no chat template that could have options");
+                return Err(Error::input(what).key(first).fix("leave the template's options out").into());
+            }
+            (None, None) => {}
+        }
+        let info = ModelInfo {
+            name: name.to_string(),
+            family: outline.family.clone(),
+            parameters: weights.parameters(),
+            layers: outline.layers(),
+            width: outline.width(),
+            vocabulary,
+            context: outline.context(),
+            dtype: loading.compute.as_str(),
+            weights_sha256: digest::of_files(weights.paths())?,
+            tokenizer_sha256: tokenizer.sha256.clone(),
+            template_sha256: template.as_ref().map(|template| template.sha256.clone()),
+            end_ids: tokenizer.ends.clone(),
+        };
+        Ok(Opened { outline, weights, tokenizer, template, info })
+    }
+
+    /// Bytes of cache that there is room for beside the weights.
+    ///
+    /// # Errors
+    /// [`Error::Input`] where not even the weights fit.
+    fn room(&self, path: &Path, compute: Compute) -> Result<usize> {
+        let weights = self.outline.bytes(&self.weights, compute)?;
+        let free = available();
+        let room = free.saturating_sub(weights);
+        if room < LEAST_ROOM {
+            let gib = |bytes: u64| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30));
+            return Err(Error::input(format!("the model {} does not fit into memory", self.info.name))
+                .file(path)
+                .found(format!("{} for its weights in {}, {} free", gib(weights), compute.as_str(), gib(free)))
+                .expected(format!("{} free, for weights and work", gib(weights + LEAST_ROOM)))
+                .fix("take a smaller compute type (--dtype bf16 or int8), a smaller model, or a larger machine")
+                .into());
+        }
+        Ok((room / 2).min(MOST_CACHE) as usize)
+    }
+}
+
+/// Bytes of memory that can be had: the system's, or less where a container is held to less.
+fn available() -> u64 {
+    let memory = MemoryRefreshKind::nothing().with_ram();
+    let system = System::new_with_specifics(RefreshKind::nothing().with_memory(memory));
+    let of_container = system.cgroup_limits().map(|limits| limits.free_memory);
+    of_container.map_or(system.available_memory(), |free| free.min(system.available_memory()))
+}
+
+impl Model {
+    /// Says what a model's files hold, without loading its weights; `name` is the model's name in the plan.
+    ///
+    /// # Errors
+    /// As [`Model::load`], but for tensors that are missing or of a wrong shape, and for its size.
+    pub fn inspect(name: &str, path: &Path, loading: &Loading) -> Result<ModelInfo> {
+        Ok(Opened::open(name, path, loading)?.info)
+    }
+
+    /// Loads a GGUF file, or a folder with config.json, tokenizer.json and safetensors; `name` is the model's name in the
+    /// plan.
+    ///
+    /// # Errors
+    /// [`Error::Input`] where a file is missing, cut, or of a family, tokenizer or encoding that is not known, a tensor is
+    /// missing, of a wrong shape or left over, or the model does not fit into memory; [`Error::Model`] where its tokenizer
+    /// and weights do not belong together or its chat template has an error; [`Error::Io`] where a file can't be read.
+    pub fn load(name: &str, path: &Path, loading: &Loading) -> Result<Model> {
+        let opened = Opened::open(name, path, loading)?;
+        let cache_bytes = opened.room(path, loading.compute)?;
+        let Opened { outline, weights, tokenizer, template, info } = opened;
+        let decoder = outline.build(&weights, loading.compute)?;
+        let template_options = loading.template_options.clone();
+        Ok(Model { decoder, tokenizer, template, template_options, info, cache_bytes })
+    }
+}
