@@ -380,11 +380,11 @@ mod tests {
         output.extend(last);
         let block = Block {
             attention_norm: vec![1.0; width],
-            query_key_value: Matrix::pack(width, &[&square(1.0), &square(2.0), &square(3.0)]),
-            attention_out: Matrix::pack(width, &[&square(4.0)]),
+            query_key_value: Matrix::of_f32(width, &[&square(1.0), &square(2.0), &square(3.0)]),
+            attention_out: Matrix::of_f32(width, &[&square(4.0)]),
             inner_norm: vec![1.0; width],
-            gate_up: Matrix::pack(width, &[&square(5.0), &square(6.0)]),
-            down: Matrix::pack(width, &[&square(7.0)]),
+            gate_up: Matrix::of_f32(width, &[&square(5.0), &square(6.0)]),
+            down: Matrix::of_f32(width, &[&square(7.0)]),
         };
         Decoder {
             shape: Shape {
@@ -394,8 +394,8 @@ mod tests {
                 vocabulary,
                 epsilon: 1e-5,
             },
-            embedding: Matrix::pack(width, &[&embedding]),
-            output: Some(Matrix::pack(width, &[&output])),
+            embedding: Matrix::of_f32(width, &[&embedding]),
+            output: Some(Matrix::of_f32(width, &[&output])),
             blocks: vec![block],
             final_norm: vec![1.0; width],
             frequencies: vec![1.0; width / 2],

@@ -27,9 +27,9 @@ pub fn load(gguf: &Gguf, vocabulary: usize) -> Result<Decoder> {
     refuse_unknown(gguf, layers)?;
     let frequencies = frequencies(gguf, shape.heads.head)?;
     let (width, vocabulary) = (shape.width, shape.vocabulary);
-    let embedding = Matrix::pack(width, &[&gguf.tensor("token_embd.weight", &[vocabulary, width])?]);
+    let embedding = Matrix::of_f32(width, &[&gguf.tensor("token_embd.weight", &[vocabulary, width])?]);
     let output = match gguf.tensors.contains_key("output.weight") {
-        true => Some(Matrix::pack(width, &[&gguf.tensor("output.weight", &[vocabulary, width])?])),
+        true => Some(Matrix::of_f32(width, &[&gguf.tensor("output.weight", &[vocabulary, width])?])),
         false => None,
     };
     let blocks = (0..layers).into_par_iter().map(|layer| block(gguf, &shape, layer)).collect::<Result<Vec<_>>>()?;
@@ -92,11 +92,11 @@ fn block(gguf: &Gguf, shape: &Shape, layer: usize) -> Result<Block> {
     let value = load("attn_v", &[kv_heads * head, width])?;
     Ok(Block {
         attention_norm: load("attn_norm", &[width])?,
-        query_key_value: Matrix::pack(width, &[&query, &key, &value]),
-        attention_out: Matrix::pack(heads * head, &[&load("attn_output", &[width, heads * head])?]),
+        query_key_value: Matrix::of_f32(width, &[&query, &key, &value]),
+        attention_out: Matrix::of_f32(heads * head, &[&load("attn_output", &[width, heads * head])?]),
         inner_norm: load("ffn_norm", &[width])?,
-        gate_up: Matrix::pack(width, &[&load("ffn_gate", &[inner, width])?, &load("ffn_up", &[inner, width])?]),
-        down: Matrix::pack(inner, &[&load("ffn_down", &[width, inner])?]),
+        gate_up: Matrix::of_f32(width, &[&load("ffn_gate", &[inner, width])?, &load("ffn_up", &[inner, width])?]),
+        down: Matrix::of_f32(inner, &[&load("ffn_down", &[width, inner])?]),
     })
 }
 

@@ -103,7 +103,7 @@ mod tests {
         assert!((x[0]).abs() < 1e-6 && (x[2] - 1.0).abs() < 1e-6 && x[1] == 5.0 && x[3] == 6.0);
         // Gate 1 and up 10, each from a panel of its own.
         let mut product = Product::default();
-        Matrix::pack(1, &[&[1.0], &[10.0]]).apply(&[1.0], &mut product);
+        Matrix::of_f32(1, &[&[1.0], &[10.0]]).apply(&[1.0], &mut product);
         let mut out = [0f32; 1];
         gate(&product, 0, PANEL, &mut out);
         assert!((out[0] - 7.310_586).abs() < 1e-5);
