@@ -5,7 +5,7 @@
 //! `.no_exist/COMMIT/FILE` says that the commit has no such file.
 //! See <https://huggingface.co/docs/huggingface_hub/guides/manage-cache>.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
@@ -124,7 +124,15 @@ impl Repository {
         let path = self.locks.join(format!("{hash}.lock"));
         make_parent(&path)?;
         let file = File::create(&path).map_err(Error::io("create", &path))?;
-        file.lock().map_err(Error::io("lock", &path))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                log::info!("waiting for another program that fetches {}", self.blob(hash).display());
+                file.lock().map_err(Error::io("lock", &path))?;
+            }
+            // Some network file systems have no locks; without one, two programs at once fetch in vain at worst.
+            Err(TryLockError::Error(e)) => log::info!("{} can't be locked: {e}", path.display()),
+        }
         Ok(file)
     }
 }

@@ -21,7 +21,9 @@ use super::Settings;
 use super::cache::{is_commit, is_hash};
 use crate::{Error, Result, hash};
 
-/// A server that says nothing for this long is not waited for.
+/// A server that can't be connected to for this long is not waited for.
+const CONNECT: Duration = Duration::from_secs(10);
+/// Nor is one that says nothing for this long.
 const SILENCE: Duration = Duration::from_secs(30);
 /// How often a transfer is tried without getting further.
 const TRIES: u32 = 4;
@@ -96,7 +98,7 @@ impl<'a> Client<'a> {
             // The token is for the hub, not for the servers that it sends to for large files.
             .redirect_auth_headers(RedirectAuthHeaders::SameHost)
             .tls_config(TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build())
-            .timeout_connect(Some(SILENCE))
+            .timeout_connect(Some(CONNECT))
             .timeout_recv_response(Some(SILENCE))
             .timeout_per_read(Some(SILENCE))
             .build();

@@ -5,7 +5,7 @@
 
 use super::cache::{self, Repository};
 use super::client::{Client, Listing, Remote};
-use super::{Found, HubName, HubOrigin, Place, Settings, Transfer};
+use super::{Found, HubName, HubOrigin, Place, Settings, Silent, Transfer};
 use crate::model::weights::shards;
 use crate::{Error, Result};
 
@@ -85,6 +85,11 @@ impl Download<'_> {
         if !files.contains_key("config.json") || !(one || index) {
             return Err(self.no_folder());
         }
+        if !files.contains_key("tokenizer.json") {
+            return Err(Error::input(format!("the model {} has no tokenizer.json", self.name))
+                .fix("load its tokenizer with transformers, save it, and name a folder with both")
+                .into());
+        }
         let mut small: Vec<&str> = cache::small_files().collect();
         if !one {
             small.push(shards::INDEX);
@@ -95,12 +100,12 @@ impl Download<'_> {
             }
         }
         small.retain(|file| files.contains_key(*file));
-        self.files(&small)?;
+        self.files(&small, &Silent)?;
         match one {
-            true => self.files(&[shards::ONE]),
+            true => self.files(&[shards::ONE], self.transfer),
             false => {
                 let shards = self.cached.shards(commit)?;
-                self.files(&shards.iter().map(String::as_str).collect::<Vec<_>>())
+                self.files(&shards.iter().map(String::as_str).collect::<Vec<_>>(), self.transfer)
             }
         }
     }
@@ -113,7 +118,7 @@ impl Download<'_> {
                 .expected(self.ggufs().unwrap_or_else(|| "a repository with .gguf files".to_string()))
                 .into());
         }
-        self.files(&parts.iter().map(String::as_str).collect::<Vec<_>>())
+        self.files(&parts.iter().map(String::as_str).collect::<Vec<_>>(), self.transfer)
     }
 
     fn no_folder(&self) -> Error {
@@ -131,8 +136,8 @@ impl Download<'_> {
         (!names.is_empty()).then(|| names.join(", "))
     }
 
-    /// Fetches files that are not there.
-    fn files(&self, names: &[&str]) -> Result<()> {
+    /// Fetches files that are not there, and tells `transfer` of it.
+    fn files(&self, names: &[&str], transfer: &dyn Transfer) -> Result<()> {
         let commit = &self.listing.commit;
         let mut wanted: Vec<(&str, &Remote)> = Vec::new();
         for &name in names.iter().filter(|name| !self.cached.has(commit, name)) {
@@ -146,29 +151,28 @@ impl Download<'_> {
             return Ok(());
         }
         let bytes = wanted.iter().map(|(_, file)| file.size).sum();
-        self.transfer.begin(&self.name.id, bytes);
+        transfer.begin(&self.name.id, bytes);
         let mut before = 0;
         let fetched = wanted.iter().try_for_each(|(name, file)| {
-            self.file(name, file, before)?;
+            self.file(name, file, &|bytes| transfer.reach(before + bytes))?;
             before += file.size;
             Ok(())
         });
-        self.transfer.end();
+        transfer.end();
         fetched
     }
 
-    fn file(&self, name: &str, file: &Remote, before: u64) -> Result<()> {
+    fn file(&self, name: &str, file: &Remote, reach: &dyn Fn(u64)) -> Result<()> {
         let blob = self.cached.blob(&file.hash);
         cache::make_parent(&blob)?;
         let lock = self.cached.lock(&file.hash)?;
         if !blob.exists() {
             let part = self.cached.blob(&format!("{}.incomplete", file.hash));
-            let reach = |bytes| self.transfer.reach(before + bytes);
-            self.client.fetch(&self.listing.commit, name, file, &part, &reach)?;
+            self.client.fetch(&self.listing.commit, name, file, &part, reach)?;
             std::fs::rename(&part, &blob).map_err(Error::io("rename", &part))?;
         }
         drop(lock);
-        self.transfer.reach(before + file.size);
+        reach(file.size);
         self.cached.link(&self.listing.commit, name, &file.hash)
     }
 }

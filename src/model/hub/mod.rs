@@ -69,6 +69,15 @@ pub trait Transfer {
     fn end(&self);
 }
 
+/// For downloads too small to be told of.
+struct Silent;
+
+impl Transfer for Silent {
+    fn begin(&self, _: &str, _: u64) {}
+    fn reach(&self, _: u64) {}
+    fn end(&self) {}
+}
+
 impl Place {
     /// The file or folder.
     pub fn path(&self) -> &Path {

@@ -84,14 +84,6 @@ impl Hub {
     }
 }
 
-struct Silent;
-
-impl Transfer for Silent {
-    fn begin(&self, _: &str, _: u64) {}
-    fn reach(&self, _: u64) {}
-    fn end(&self) {}
-}
-
 /// Answers one request and closes.
 fn answer(mut stream: TcpStream, behaviour: &Shared) {
     let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
@@ -122,9 +114,11 @@ fn answer(mut stream: TcpStream, behaviour: &Shared) {
     } else if let Some(name) = path.strip_prefix(&format!("/org/tiny/resolve/{COMMIT}/")) {
         match behaviour.files.get(name).cloned() {
             Some((_, true)) => {
-                let to = format!(
-                    "HTTP/1.1 302 Found\r\nlocation: /cdn/{name}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
-                );
+                // Another host by its name.
+                let port = stream.local_addr().unwrap().port();
+                let to =
+                    format!("location: http://localhost:{port}/cdn/{name}\r\ncontent-length: 0\r\nconnection: close");
+                let to = format!("HTTP/1.1 302 Found\r\n{to}\r\n\r\n");
                 stream.write_all(to.as_bytes()).unwrap();
             }
             Some((bytes, false)) => send_file(&mut stream, &bytes, range, &mut behaviour.cuts),
@@ -196,7 +190,8 @@ fn what_is_needed_is_fetched_once_and_then_read_from_the_cache() {
     assert_eq!(asked[0], "GET /api/models/org/tiny/revision/main?blobs=true HTTP/1.1");
     // a listing, two small files, two large ones by way of another place
     assert_eq!(asked.len(), 7, "{asked:?}");
-    assert!(hub.behaviour.lock().unwrap().tokens.iter().all(|token| token == "Bearer hf_test"));
+    // The other place is not given the token.
+    assert_eq!(hub.behaviour.lock().unwrap().tokens, ["Bearer hf_test"; 5]);
 
     for name in ["org/tiny", &format!("org/tiny@{COMMIT}")] {
         assert_eq!(hub.find(name).unwrap(), found);
@@ -248,6 +243,8 @@ fn shards_are_those_that_the_index_names() {
     assert!(other.contains("other revisions of it") && other.contains("models--org--tiny"), "{other}");
     hub.set(|b| drop(b.files.remove("2.safetensors")));
     assert!(hub.error("org/tiny@v1").contains("lacks its file 2.safetensors"));
+    hub.set(|b| drop(b.files.remove("tokenizer.json")));
+    assert!(hub.error("org/tiny@v3").contains("has no tokenizer.json"));
 }
 
 #[test]
