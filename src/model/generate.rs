@@ -378,7 +378,8 @@ mod tests {
     use super::super::families::Outline;
     use super::super::matrix::Compute;
     use super::super::simd::LANES;
-    use super::super::weights::{Config, Weights};
+    use super::super::weights::Weights;
+    use super::super::weights::config::Config;
     use super::*;
     use crate::model::Settings;
 

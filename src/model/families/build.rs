@@ -74,9 +74,13 @@ pub fn bytes(d: &Description, weights: &Weights, compute: Compute) -> Result<u64
         let aside = *name == table || (*name == embedding && !tied) || (*name == output && tied);
         (names.is_decoders(name) || *name == output) && !aside
     };
-    let values = weights.names().filter(is_packed).filter_map(|name| weights.shape_of(name));
-    let values: u64 = values.map(|shape| shape.iter().product::<usize>() as u64).sum();
-    Ok((values as f64 * compute.bytes_per_weight()) as u64)
+    let bytes = |name: &str| {
+        let shape = weights.shape_of(name).unwrap_or_default();
+        let encoding = weights.stored(name, shape)?.encoding;
+        Ok(shape.iter().product::<usize>() as f64 * compute.bytes_per_weight(encoding))
+    };
+    let all = weights.names().filter(is_packed).map(bytes).sum::<Result<f64>>()?;
+    Ok(all as u64)
 }
 
 /// Reads parts of one model, and remembers which tensors it has used.
@@ -171,8 +175,8 @@ impl<'a> Reader<'a> {
             true => {
                 let (name, shape) = (name(block::GATE_UP), [2 * inner, width]);
                 self.stack(&[
-                    (name.clone(), shape, RowOrder::Range(0, inner)),
-                    (name, shape, RowOrder::Range(inner, inner)),
+                    (name.clone(), shape, RowOrder::Range(0..inner)),
+                    (name, shape, RowOrder::Range(inner..2 * inner)),
                 ])?
             }
             false => self.stack(&[
@@ -216,15 +220,15 @@ impl<'a> Reader<'a> {
         let mut parts = Vec::new();
         if self.d.fused {
             let (name, shape) = (name(block::QUERY_KEY_VALUE), [query + 2 * kv, width]);
-            for (from, rows) in [(0, query), (query, kv), (query + kv, kv)] {
-                parts.push((name.clone(), shape, RowOrder::Range(from, rows)));
+            for rows in [0..query, query..query + kv, query + kv..query + 2 * kv] {
+                parts.push((name.clone(), shape, RowOrder::Range(rows)));
             }
         } else {
             let both = [if a.gated { 2 * query } else { query }, width];
             // A head's gate is stored after its query.
             let of_heads = |second: usize| {
-                let rows = (0..a.heads.heads).flat_map(|h| (0..head).map(move |i| ((2 * h + second) * head + i) as u32));
-                RowOrder::Explicit(rows.collect())
+                let rows = (0..a.heads.heads).flat_map(|h| (0..head).map(move |i| (2 * h + second) * head + i));
+                RowOrder::Listed(rows.collect())
             };
             let query_rows = if a.gated { of_heads(0) } else { order(query) };
             parts.push((name(block::QUERY), both, query_rows));
@@ -336,8 +340,8 @@ fn unpaired(rows: usize, head: usize, turned: usize) -> RowOrder {
         i if i < turned => 2 * (i - half) + 1,
         i => i,
     };
-    let order = (0..rows / head.max(1)).flat_map(|h| (0..head).map(move |i| (h * head + source(i)) as u32));
-    RowOrder::Explicit(order.collect())
+    let order = (0..rows / head.max(1)).flat_map(|h| (0..head).map(move |i| h * head + source(i)));
+    RowOrder::Listed(order.collect())
 }
 
 #[cfg(test)]
@@ -347,7 +351,7 @@ mod tests {
     #[test]
     fn unpaired_takes_even_rows_then_odd_rows_of_each_head() {
         let order = |rows, head, turned| match unpaired(rows, head, turned) {
-            RowOrder::Explicit(order) => order,
+            RowOrder::Listed(order) => order,
             _ => Vec::new(),
         };
         assert_eq!(order(8, 4, 4), [0, 2, 1, 3, 4, 6, 5, 7]);

@@ -83,6 +83,7 @@ pub fn pack<E: Element>(k: usize, part: &Part<'_>, from: usize) -> Result<Vec<St
 }
 
 /// Packs rows `[n, k]`, at most a panel of them.
+#[cfg(test)]
 pub fn pack_f32(k: usize, rows: &[f32]) -> Vec<Strip<f32>> {
     let mut strips = vec![Strip([0.0; PANEL]); k];
     for (column, weights) in rows.chunks_exact(k.max(1)).enumerate() {
@@ -98,6 +99,7 @@ fn put<E: Element>(strips: &mut [Strip<E>], column: usize, weights: &[f32]) {
 }
 
 /// Copies the weights of one column.
+#[cfg(test)]
 pub fn copy_column<E: Element>(strips: &[Strip<E>], column: usize, out: &mut [f32]) {
     for (slot, strip) in out.iter_mut().zip(strips) {
         *slot = strip.0[column].widen();

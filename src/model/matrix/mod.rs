@@ -9,11 +9,13 @@
 //!
 //! | file | holds |
 //! |---|---|
+//! | `compute` | in what type |
 //! | `part` | which rows of stored tensors become outputs |
 //! | `float` | panels of floats (f32, bf16, f16), multiplied in f32 |
 //! | `int8` | panels of 8-bit integers, multiplied with rows rounded to 8 bits |
 //! | `tiles` | rows put in tiles, so that a tile's values at one k lie together |
 
+mod compute;
 mod float;
 mod int8;
 mod part;
@@ -24,26 +26,13 @@ use std::mem::size_of_val;
 use half::{bf16, f16};
 use rayon::prelude::*;
 
+pub use compute::Compute;
 use float::Strip;
 use int8::{IntPanel, IntRows};
 pub use part::{Part, RowOrder};
 
 /// Columns of a panel: two AVX-512 registers of f32.
 pub const PANEL: usize = 32;
-
-/// In what type a matrix is held and multiplied.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Compute {
-    /// Held and multiplied in f32.
-    #[default]
-    F32,
-    /// Held in bf16, multiplied in f32.
-    Bf16,
-    /// Held in f16, multiplied in f32.
-    F16,
-    /// Held in 8-bit integers with scales, multiplied in integers with rows rounded to 8 bits.
-    Int8,
-}
 
 /// A matrix that maps rows of length `k` to rows of outputs.
 #[derive(Debug, Default)]
@@ -92,6 +81,7 @@ impl Matrix {
     }
 
     /// Packs weights `[n, k]` that are at hand as f32, in f32. Parts follow one another as in [`Matrix::pack`].
+    #[cfg(test)]
     pub fn of_f32(k: usize, parts: &[&[f32]]) -> Matrix {
         let rows: Vec<&[f32]> = parts.iter().flat_map(|part| part.chunks((k * PANEL).max(1))).collect();
         let panels = rows.into_par_iter().map(|rows| Panel::F32(float::pack_f32(k, rows))).collect();
@@ -109,6 +99,7 @@ impl Matrix {
     }
 
     /// Copies weight row `row` (`k` values) into `out`: with an embedding matrix, a token's embedding.
+    #[cfg(test)]
     pub fn copy_row(&self, row: usize, out: &mut [f32]) {
         match self.panels.get(row / PANEL) {
             Some(Panel::F32(strips)) => float::copy_column(strips, row % PANEL, out),
@@ -177,6 +168,12 @@ impl Product {
     #[inline(always)]
     pub fn segments(&self, row: usize) -> impl Iterator<Item = &[f32; PANEL]> {
         self.segments.iter().skip(row).step_by(self.m.max(1))
+    }
+
+    /// One output of a row; NaN where there is none.
+    pub fn at(&self, row: usize, output: usize) -> f32 {
+        let segment = self.segments.get(output / PANEL * self.m + row);
+        segment.and_then(|segment| segment.get(output % PANEL)).copied().unwrap_or(f32::NAN)
     }
 
     /// Copies `out.len()` outputs of row `row`, from output `from` on (a multiple of [`PANEL`]).

@@ -7,6 +7,7 @@
 //! | `safetensors`, `shards` | the tensors of a folder: one file, or shards with an index |
 //! | `gguf` | the tensors of a GGUF file and its metadata |
 //! | `stored` | one tensor's shape, encoding and bytes, decoded by rows |
+//! | `table` | rows that are looked up and never multiplied |
 //! | `config` | a folder's `config.json` |
 //! | `digest` | which weights they are, as one SHA-256 |
 
@@ -16,6 +17,7 @@ pub mod gguf;
 mod safetensors;
 pub(crate) mod shards;
 pub mod stored;
+mod table;
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -27,6 +29,7 @@ use memmap2::Mmap;
 use crate::{Error, Result};
 
 pub use stored::{Encoding, Stored};
+pub use table::Table;
 
 /// The tensors of a model.
 #[derive(Debug, Default)]

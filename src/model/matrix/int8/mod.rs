@@ -124,6 +124,7 @@ impl IntPanel {
     }
 
     /// Copies the weights of one column.
+    #[cfg(test)]
     pub fn copy_column(&self, column: usize, out: &mut [f32]) {
         for (i, slot) in out.iter_mut().enumerate() {
             let (group, step) = (i / self.form.group, i / STEP);
