@@ -163,9 +163,9 @@ fn logits_hidden_states_and_greedy_tokens_are_the_references() {
 
 #[test]
 fn alone_and_together_the_bits_are_the_same() {
-    for model in models() {
-        let name = name(&model);
-        let decoder = of_folder(&dir(&model), Compute::F32);
+    for (model, compute) in models().into_iter().flat_map(|model| Compute::ALL.map(|c| (model.clone(), c))) {
+        let name = format!("{} in {}", name(&model), compute.as_str());
+        let decoder = of_folder(&dir(&model), compute);
         let mut prompts: Vec<Vec<u32>> = prompts(&model).into_iter().map(|p| ids(&p["ids"])).collect();
         // Prompts that begin alike, one of them with another whole: shared positions, and states that must stay.
         let longest = prompts.iter().max_by_key(|prompt| prompt.len()).unwrap().clone();
