@@ -46,6 +46,9 @@ class Bench:
         # A program without the flag has one compute type: f32.
         flag = dtype if self.knows_dtype else None
         run = ours.run(self.sago, self.folder / name, work.make(prompts, variants), self.settings["new"], flag, repeats)
+        wanted = prompts * (variants + 1) * repeats * self.settings["new"]
+        if run["tokens"]["decoding"] != wanted:
+            sys.exit(f"sago made {run['tokens']['decoding']} new tokens where {wanted} were asked for")
         return {**run, **ours.expected(run, *ours.DEMO, dtype)}
 
     def often(self, run):
