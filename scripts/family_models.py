@@ -79,10 +79,10 @@ QWEN3_5_TEXT = sizes(layers=4, head=32, heads=2, kv=1) | dict(
         mrope_interleaved=True, mrope_section=[2, 1, 1], rope_type="default", rope_theta=10000000, partial_rotary_factor=0.25
     ),
 )
-PHI3 = family("phi3", "Phi3ForCausalLM") | {k: v for k, v in sizes().items() if k != "head_dim"} | dict(
-    attention_bias=False, attention_dropout=0.0, bos_token_id=1, eos_token_id=270, pad_token_id=270, embd_pdrop=0.0,
+PHI3 = family("phi3", "Phi3ForCausalLM") | {k: v for k, v in sizes(heads=2, kv=1).items() if k != "head_dim"} | dict(
+    attention_bias=False, attention_dropout=0.0, bos_token_id=1, eos_token_id=310, pad_token_id=310, embd_pdrop=0.0,
     resid_pdrop=0.0, hidden_act="silu", initializer_range=0.02, rms_norm_eps=1e-05, rope_theta=10000.0,
-    tie_word_embeddings=False, use_cache=True, hidden_size=64,
+    tie_word_embeddings=False, use_cache=True,
 )
 
 MODELS = {
@@ -104,7 +104,7 @@ MODELS = {
     ),
     # Qwen 2.5: biases of the queries, keys and values; more rows than tokens; two files and their index.
     "qwen2": Tiny(
-        family("qwen2", "Qwen2ForCausalLM") | {k: v for k, v in sizes(vocabulary=328, width=64).items() if k != "head_dim"} | dict(
+        family("qwen2", "Qwen2ForCausalLM") | {k: v for k, v in sizes(vocabulary=328, heads=2, kv=1).items() if k != "head_dim"} | dict(
             attention_dropout=0.0, bos_token_id=300, eos_token_id=302, hidden_act="silu", initializer_range=0.02,
             max_position_embeddings=512, max_window_layers=2, rms_norm_eps=1e-06, rope_theta=1000000.0, sliding_window=6,
             tie_word_embeddings=True, use_cache=True, use_sliding_window=False,
@@ -120,7 +120,7 @@ MODELS = {
     "gemma4_e4b": Tiny(
         family("gemma4", "Gemma4ForConditionalGeneration") | dict(
             audio_config=None, audio_token_id=311, boa_token_id=312, boi_token_id=313, dtype="bfloat16",
-            eoa_token_index=314, eoi_token_id=315, eos_token_id=[1, 106], image_token_id=316, initializer_range=0.02,
+            eoa_token_index=314, eoi_token_id=315, eos_token_id=[1, 5], image_token_id=316, initializer_range=0.02,
             video_token_id=317, tie_word_embeddings=True, text_config=GEMMA4_TEXT,
             vision_config=dict(
                 model_type="gemma4_vision", hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=1,
@@ -170,7 +170,7 @@ MODELS = {
     ),
     # Mistral: a window on every layer; stored in f16.
     "mistral": Tiny(
-        family("mistral", "MistralForCausalLM", "float16") | {k: v for k, v in sizes(heads=4, width=64).items() if k != "head_dim"} | dict(
+        family("mistral", "MistralForCausalLM", "float16") | {k: v for k, v in sizes(heads=2, kv=1).items() if k != "head_dim"} | dict(
             attention_dropout=0.0, bos_token_id=1, eos_token_id=2, hidden_act="silu", initializer_range=0.02,
             max_position_embeddings=512, rms_norm_eps=1e-05, rope_theta=10000.0, sliding_window=6,
             tie_word_embeddings=False, use_cache=True,
@@ -219,7 +219,7 @@ MODELS = {
     # Gemma 3 1B: norms of queries and keys, two rotary bases, five layers with a window to one without.
     "gemma3_1b": Tiny(
         family("gemma3_text", "Gemma3ForCausalLM") | GEMMA | sizes(layers=6, heads=2, kv=1) | dict(
-            attn_logit_softcapping=None, cache_implementation="hybrid", eos_token_id=[1, 106],
+            attn_logit_softcapping=None, cache_implementation="hybrid", eos_token_id=[1, 5],
             final_logit_softcapping=None, hidden_activation="gelu_pytorch_tanh", max_position_embeddings=512,
             query_pre_attn_scalar=24, rope_local_base_freq=10000, rope_scaling=None, rope_theta=1000000, sliding_window=6,
             sliding_window_pattern=6,
@@ -229,7 +229,7 @@ MODELS = {
     # Gemma 3 4B in the layout of its checkpoints, whose text_config leaves most to the defaults.
     "gemma3_4b": Tiny(
         family("gemma3", "Gemma3ForConditionalGeneration") | dict(
-            boi_token_index=316, eoi_token_index=317, eos_token_id=[1, 106], image_token_index=318, initializer_range=0.02,
+            boi_token_index=316, eoi_token_index=317, eos_token_id=[1, 5], image_token_index=318, initializer_range=0.02,
             mm_tokens_per_image=4,
             text_config=sizes(layers=6, heads=2, kv=1) | dict(
                 model_type="gemma3_text", rope_scaling=dict(factor=8.0, rope_type="linear"), sliding_window=6
@@ -249,7 +249,7 @@ MODELS = {
     # Phi-3 mini 4k: queries, keys and values in one matrix, gate and up in one, a window.
     "phi3": Tiny(
         PHI3 | dict(max_position_embeddings=512, original_max_position_embeddings=512, rope_scaling=None, sliding_window=6,
-                    num_key_value_heads=4),
+                    num_key_value_heads=2),
         without=[dict(sliding_window=None)],
     ),
     # Phi-4 mini: a part of each head turned, factors per frequency for short and for long contexts, tied, grouped queries.
