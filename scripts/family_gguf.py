@@ -20,9 +20,9 @@ Token ids are those of tokenizers.json too ("tokenizer" in the index says whose)
   token; a GGUF can only say that there is a prefix, and its readers put it always. The ids are then llama2's.
 - qwen2, qwen3, qwen3_5: the file does not say that text is brought to NFC first (llama.cpp does not do it); a reader that
   knows it from tokenizer.ggml.pre gets the same ids.
-llama.cpp itself (0.3.36's, CPU) was run on all of these files: the ids of all texts are the same but for these exceptions, and
-the logits are to the precision of its 16-bit cache and products (0.02 for f32 files, 0.3 for bf16), but that it leaves out
-the window of phi3.
+llama.cpp itself (CPU) was run on all of these models, converted to f32 and with an f32 cache. Its ids of all texts are the same
+but for NFC, and its logits are to 2e-5, for the Gemmas to 0.012 (its GELU is a table of 16-bit values), except that it leaves
+out the window of phi3 and takes the long factors for all prompts of phi3_longrope.
 
 What the converter changes on purpose, so that a reader must undo or expect it: rows of queries and keys are interleaved for
 the llama architecture (Llama, Mistral, SmolLM 2 and 3); 1 is added to the norms of Gemma 1 to 3 and Qwen 3.5; A_log becomes
@@ -44,6 +44,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from safetensors import safe_open
 from sentencepiece import sentencepiece_model_pb2
 from transformers import AutoModelForCausalLM
 
@@ -88,9 +89,10 @@ def write_sentencepiece(folder, prefix):
     trainer.model_type = sentencepiece_model_pb2.TrainerSpec.BPE
     trainer.byte_fallback = True
     trainer.vocab_size = len(vocabulary)
-    for name, key in dict(unk="<unk>", bos="<s>" if "<s>" in vocabulary else "<bos>", eos="</s>" if "</s>" in vocabulary else "<eos>").items():
-        setattr(trainer, f"{name}_id", vocabulary[key])
-        setattr(trainer, f"{name}_piece", key)
+    bos, eos = ("<s>", "</s>") if "<s>" in vocabulary else ("<bos>", "<eos>")
+    for name, piece in dict(unk="<unk>", bos=bos, eos=eos).items():
+        setattr(trainer, f"{name}_id", vocabulary[piece])
+        setattr(trainer, f"{name}_piece", piece)
     trainer.pad_id = vocabulary.get("<pad>", -1)
     normalizer.name = "identity"
     normalizer.add_dummy_prefix = prefix
@@ -118,8 +120,6 @@ def convert(folder, out, outtype, kind, conversion, gguf):
 
 
 def names_of(folder):
-    from safetensors import safe_open
-
     for file in sorted(Path(folder).glob("*.safetensors")):
         with safe_open(file, "pt") as f:
             yield from f.keys()

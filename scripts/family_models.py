@@ -36,6 +36,11 @@ def sizes(width=32, layers=3, heads=4, kv=2, inner=48, head=16, vocabulary=VOCAB
     return out | dict(intermediate_size=inner, head_dim=head, vocab_size=vocabulary)
 
 
+def derived_head(**changes):
+    """Sizes where the head's is the width over the heads and has no key of its own."""
+    return {k: v for k, v in sizes(**changes).items() if k != "head_dim"}
+
+
 def family(model_type, architecture, dtype="bfloat16"):
     return dict(architectures=[architecture], model_type=model_type, torch_dtype=dtype)
 
@@ -88,7 +93,7 @@ QWEN3_5_MTP = {f"mtp.{name}.weight": shape for name, shape in {
     "layers.0.self_attn.o_proj": (32, 64), "layers.0.mlp.gate_proj": (48, 32), "layers.0.mlp.up_proj": (48, 32),
     "layers.0.mlp.down_proj": (32, 48),
 }.items()}
-PHI3 = family("phi3", "Phi3ForCausalLM") | {k: v for k, v in sizes(heads=2, kv=1).items() if k != "head_dim"} | dict(
+PHI3 = family("phi3", "Phi3ForCausalLM") | derived_head(heads=2, kv=1) | dict(
     attention_bias=False, attention_dropout=0.0, bos_token_id=1, eos_token_id=310, pad_token_id=310, embd_pdrop=0.0,
     resid_pdrop=0.0, hidden_act="silu", initializer_range=0.02, rms_norm_eps=1e-05, rope_theta=10000.0,
     tie_word_embeddings=False, use_cache=True,
@@ -113,7 +118,7 @@ MODELS = {
     ),
     # Qwen 2.5: biases of the queries, keys and values; more rows than tokens; two files and their index.
     "qwen2": Tiny(
-        family("qwen2", "Qwen2ForCausalLM") | {k: v for k, v in sizes(vocabulary=328, heads=2, kv=1).items() if k != "head_dim"} | dict(
+        family("qwen2", "Qwen2ForCausalLM") | derived_head(vocabulary=328, heads=2, kv=1) | dict(
             attention_dropout=0.0, bos_token_id=300, eos_token_id=302, hidden_act="silu", initializer_range=0.02,
             max_position_embeddings=512, max_window_layers=2, rms_norm_eps=1e-06, rope_theta=1000000.0, sliding_window=6,
             tie_word_embeddings=True, use_cache=True, use_sliding_window=False,
@@ -171,7 +176,7 @@ MODELS = {
     ),
     # Llama 2: as many key as query heads, untied, stored in f32, no head_dim key.
     "llama2": Tiny(
-        LLAMA | {k: v for k, v in sizes(heads=2, kv=2).items() if k != "head_dim"} | dict(
+        LLAMA | derived_head(heads=2, kv=2) | dict(
             bos_token_id=1, eos_token_id=2, max_position_embeddings=512, rope_scaling=None, tie_word_embeddings=False,
             torch_dtype="float32",
         ),
@@ -179,7 +184,7 @@ MODELS = {
     ),
     # Mistral: a window on every layer; stored in f16.
     "mistral": Tiny(
-        family("mistral", "MistralForCausalLM", "float16") | {k: v for k, v in sizes(heads=2, kv=1).items() if k != "head_dim"} | dict(
+        family("mistral", "MistralForCausalLM", "float16") | derived_head(heads=2, kv=1) | dict(
             attention_dropout=0.0, bos_token_id=1, eos_token_id=2, hidden_act="silu", initializer_range=0.02,
             max_position_embeddings=512, rms_norm_eps=1e-05, rope_theta=10000.0, sliding_window=6,
             tie_word_embeddings=False, use_cache=True,
@@ -188,14 +193,14 @@ MODELS = {
         without=[dict(sliding_window=None)],
     ),
     "smollm2": Tiny(
-        LLAMA | {k: v for k, v in sizes(width=48, heads=3, kv=1).items() if k != "head_dim"} | dict(
+        LLAMA | derived_head(width=48, heads=3, kv=1) | dict(
             bos_token_id=1, eos_token_id=2, pad_token_id=2, is_llama_config=True, max_position_embeddings=512,
             rope_interleaved=False, rope_scaling=None, rope_theta=130000, tie_word_embeddings=True,
         ),
     ),
     # SmolLM 3: every fourth layer has no positions.
     "smollm3": Tiny(
-        family("smollm3", "SmolLM3ForCausalLM") | {k: v for k, v in sizes(layers=4, heads=2, kv=1).items() if k != "head_dim"} | dict(
+        family("smollm3", "SmolLM3ForCausalLM") | derived_head(layers=4, heads=2, kv=1) | dict(
             attention_bias=False, attention_dropout=0.0, bos_token_id=300, eos_token_id=305, pad_token_id=301,
             hidden_act="silu", initializer_range=0.02, layer_types=["full_attention"] * 4, max_position_embeddings=512,
             max_window_layers=28, mlp_bias=False, no_rope_layer_interval=4, no_rope_layers=[1, 1, 1, 0], pretraining_tp=2,
