@@ -13,13 +13,11 @@
 //! | `part` | which rows of stored tensors become outputs |
 //! | `float` | panels of floats (f32, bf16, f16), multiplied in f32 |
 //! | `int8` | panels of 8-bit integers, multiplied with rows rounded to 8 bits |
-//! | `tiles` | rows put in tiles, so that a tile's values at one k lie together |
 
 mod compute;
 mod float;
 mod int8;
 mod part;
-mod tiles;
 
 use std::mem::size_of_val;
 
@@ -56,8 +54,7 @@ enum Panel {
 pub struct Product {
     m: usize,
     segments: Vec<[f32; PANEL]>,
-    /// The last rows that were multiplied, in tiles.
-    floats: Vec<f32>,
+    /// The last rows that were multiplied in integers.
     integers: IntRows,
 }
 
@@ -118,19 +115,18 @@ impl Matrix {
         if m == 0 {
             return;
         }
-        match self.compute {
-            Compute::Int8 => out.integers.fill(rows, self.k, self.panels.iter().any(Panel::has_short_groups)),
-            _ => tiles::fill(rows, self.k, float::tile_rows(), &mut out.floats),
+        if self.compute == Compute::Int8 {
+            out.integers.fill(rows, self.k, self.panels.iter().any(Panel::has_short_groups));
         }
-        let (floats, integers) = (&out.floats, &out.integers);
+        let integers = &out.integers;
         // A few tasks for each thread, so that one that is late does not keep the others waiting.
         let share = self.panels.len().div_ceil(rayon::current_num_threads() * 4).max(1);
         self.panels.par_chunks(share).zip(out.segments.par_chunks_mut(m * share)).for_each(|(panels, segments)| {
             for (panel, segments) in panels.iter().zip(segments.chunks_exact_mut(m)) {
                 match panel {
-                    Panel::F32(strips) => float::multiply_f32(floats, strips, segments),
-                    Panel::Bf16(strips) => float::multiply_bf16(floats, strips, segments),
-                    Panel::F16(strips) => float::multiply_f16(floats, strips, segments),
+                    Panel::F32(strips) => float::multiply_f32(rows, strips, segments),
+                    Panel::Bf16(strips) => float::multiply_bf16(rows, strips, segments),
+                    Panel::F16(strips) => float::multiply_f16(rows, strips, segments),
                     Panel::Int8(panel) => panel.multiply(integers, segments),
                 }
             }
