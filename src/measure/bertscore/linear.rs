@@ -41,7 +41,7 @@ impl Linear {
         let weights: Vec<&[f32]> = parts.iter().map(|part| part.weight.as_slice()).collect();
         Linear {
             inputs,
-            matrix: Matrix::pack(inputs, &weights),
+            matrix: Matrix::of_f32(inputs, &weights),
             parts: parts.iter().map(|part| part.bias.len()).collect(),
             bias: parts.iter().flat_map(|part| part.bias.iter().copied()).collect(),
         }

@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use serde_json::Value;
 
+use super::super::cache_dir;
 use super::super::decoder::{Row, Workspace};
 use super::super::generate;
 use super::super::job::{Answers, Job, Layers, Settings};
@@ -18,6 +19,8 @@ use super::*;
 const RELATIVE: f64 = 1e-4;
 /// Largest distance of a log-probability or an entropy, nats.
 const NATS: f64 = 1e-4;
+/// The logits of each model's own files.
+const LOGITS: &str = "logits.f32";
 /// New tokens of each response.
 const NEW: usize = 12;
 
@@ -75,8 +78,9 @@ fn relative(a: &[f32], b: &[f32]) -> f64 {
     away / norm(&mut b.iter().map(|&b| f64::from(b))).max(1e-30)
 }
 
-/// Largest relative distances of hidden states and logits over all positions of all prompts, which go through together.
-fn distances(decoder: &Decoder, model: &Value) -> (f64, f64) {
+/// Largest relative distances of hidden states, and of logits from those of a file, over all positions of all prompts, which
+/// go through together.
+fn distances(decoder: &Decoder, model: &Value, logits: &str) -> (f64, f64) {
     let prompts: Vec<Vec<u32>> = prompts(model).into_iter().map(|p| ids(&p["ids"])).collect();
     let (width, layers) = (decoder.width, decoder.blocks.len());
     let mut tree = Tree::default();
@@ -101,7 +105,7 @@ fn distances(decoder: &Decoder, model: &Value) -> (f64, f64) {
         .collect();
     let captured = decoder.forward(&rows, &mut cache, &mut work);
     let dir = dir(model);
-    let (hidden, logits) = (floats(&dir.join("hidden.f32")), floats(&dir.join("logits.f32")));
+    let (hidden, logits) = (floats(&dir.join("hidden.f32")), floats(&dir.join(logits)));
     let (mut worst_hidden, mut worst_logits) = (0f64, 0f64);
     let (mut before, mut row) = (0, 0);
     for path in &paths {
@@ -141,7 +145,7 @@ fn logits_hidden_states_and_greedy_tokens_are_the_references() {
     for model in &models {
         let name = name(model);
         let decoder = of_folder(&dir(model), Compute::F32);
-        let (hidden, logits) = distances(&decoder, model);
+        let (hidden, logits) = distances(&decoder, model, LOGITS);
         let prompts = prompts(model);
         let token_ids: Vec<Vec<u32>> = prompts.iter().map(|p| ids(&p["ids"])).collect();
         let made = answer(&decoder, &token_ids, &[], 8);
@@ -159,6 +163,63 @@ fn logits_hidden_states_and_greedy_tokens_are_the_references() {
         }
     }
     assert!(failed.is_empty(), "{failed:#?}");
+}
+
+#[test]
+fn gguf_files_of_the_same_models_give_the_same() {
+    let mut failed = Vec::new();
+    let mut files = 0;
+    for model in &models() {
+        for file in model["gguf"].as_array().unwrap() {
+            let (name, logits_file) = (file["file"].as_str().unwrap(), file["logits"].as_str().unwrap());
+            let decoder = of_gguf(&dir(model).join(name), Compute::F32);
+            let (hidden, logits) = distances(&decoder, model, logits_file);
+            println!("{name}: hidden {hidden:.1e}, logits {logits:.1e} relative");
+            // What GGUF can't say is left out of the logits, and there are no hidden states without it.
+            if logits > RELATIVE || (logits_file == LOGITS && hidden > RELATIVE) {
+                failed.push(format!("{name}: hidden {hidden:e}, logits {logits:e}"));
+            }
+            files += 1;
+        }
+    }
+    assert!(failed.is_empty() && files >= 19, "{failed:#?}");
+}
+
+/// Log-probabilities of given responses after their prompts, token by token.
+fn scores(decoder: &Decoder, texts: &[(Vec<u32>, Vec<u32>)]) -> Vec<f64> {
+    let mut tree = Tree::default();
+    let (mut cache, mut work) = (decoder.cache(), Workspace::default());
+    let mut all = Vec::new();
+    for (prompt, response) in texts {
+        let tokens = [&prompt[..], response].concat();
+        let mut path: Vec<NodeId> = Vec::new();
+        tokens.iter().for_each(|&token| path.push(tree.extend_apart(path.last().copied(), token)));
+        cache.reserve(tree.slots());
+        let row = |i: usize| Row { token: tokens[i], path: &path[..=i], capture: false, keep_before: false };
+        decoder.forward(&(0..tokens.len()).map(row).collect::<Vec<_>>(), &mut cache, &mut work);
+        let before = &path[prompt.len() - 1..path.len() - 1];
+        let distributions = decoder.distributions(before, &cache, &mut work);
+        all.extend(distributions.iter().zip(response).map(|(d, &token)| d.log_probability(token)));
+    }
+    all
+}
+
+/// The demo model computed in its own four-bit integers, beside f32: on the same responses.
+#[test]
+fn integers_stay_close_to_floats() {
+    let path = cache_dir::demo_model().unwrap_or_else(|e| panic!("this test needs the demo model\n{e}"));
+    let text = std::fs::read_to_string(folder().join("../engine_scores.jsonl")).unwrap();
+    let rows = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let texts: Vec<_> = rows.map(|row| (ids(&row["ids"]), ids(&row["tokens"]))).collect();
+    let of = |compute| scores(&of_gguf(&path, compute), &texts);
+    let floats = of(Compute::F32);
+    for (compute, mean_bound, bound) in [(Compute::Int8, 0.1, 1.5), (Compute::Bf16, 0.05, 0.5)] {
+        let away: Vec<f64> = of(compute).iter().zip(&floats).map(|(a, b)| (a - b).abs()).collect();
+        let most = away.iter().fold(0f64, |a, &b| a.max(b));
+        let mean = away.iter().sum::<f64>() / away.len() as f64;
+        println!("{}: {} log-probabilities, most {most:.3} nats from f32, mean {mean:.4}", compute.as_str(), away.len());
+        assert!(mean > 0.0 && mean < mean_bound && most < bound, "{}: {mean} {most}", compute.as_str());
+    }
 }
 
 #[test]

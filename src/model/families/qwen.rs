@@ -50,7 +50,7 @@ pub fn qwen3_5(facts: &Facts<'_>) -> Result<Description> {
         attention.gated = true;
         attention.bias = bias;
     });
-    let linear = match facts.marked(("layer_types", "attention.recurrent_layers"), "linear_attention", layers)? {
+    let linear = match facts.marked(("layer_types", "attention.recurrent_layers"), "linear_attention", layers + d.spare)? {
         Some(linear) => linear,
         None => {
             let every = facts.count_if(("full_attention_interval", "full_attention_interval"))?.unwrap_or(4);

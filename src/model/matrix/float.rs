@@ -86,7 +86,6 @@ pub fn pack<E: Element>(k: usize, part: &Part<'_>, from: usize) -> Result<Vec<St
 }
 
 /// Packs rows `[n, k]`, at most a panel of them.
-#[cfg(test)]
 pub fn pack_f32(k: usize, rows: &[f32]) -> Vec<Strip<f32>> {
     let mut strips = vec![Strip([0.0; PANEL]); k];
     for (column, weights) in rows.chunks_exact(k.max(1)).enumerate() {

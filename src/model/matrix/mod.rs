@@ -78,7 +78,6 @@ impl Matrix {
     }
 
     /// Packs weights `[n, k]` that are at hand as f32, in f32. Parts follow one another as in [`Matrix::pack`].
-    #[cfg(test)]
     pub fn of_f32(k: usize, parts: &[&[f32]]) -> Matrix {
         let rows: Vec<&[f32]> = parts.iter().flat_map(|part| part.chunks((k * PANEL).max(1))).collect();
         let panels = rows.into_par_iter().map(|rows| Panel::F32(float::pack_f32(k, rows))).collect();
