@@ -85,11 +85,13 @@ impl Matrix {
     }
 
     /// Outputs, with those that fill up the parts' last panels.
+    #[cfg(test)]
     pub fn outputs(&self) -> usize {
         self.panels.len() * PANEL
     }
 
     /// Bytes that the weights take.
+    #[cfg(test)]
     pub fn bytes(&self) -> usize {
         self.panels.iter().map(Panel::bytes).sum()
     }
@@ -148,6 +150,7 @@ impl Panel {
         matches!(self, Panel::Int8(panel) if panel.has_short_groups())
     }
 
+    #[cfg(test)]
     fn bytes(&self) -> usize {
         match self {
             Panel::F32(strips) => size_of_val(strips.as_slice()),
