@@ -113,8 +113,7 @@ pub fn models(config: &Config, max_new_tokens: usize, transfer: &dyn Transfer) -
     let mut places = Vec::new();
     let settings = Settings::of_environment();
     for entry in entries {
-        let loading =
-            Loading { compute: compute(entry, config.dtype.as_ref())?, template_options: options(entry)? };
+        let loading = Loading { compute: compute(entry, config.dtype.as_ref())?, template_options: options(entry)? };
         let found = find(entry, &settings, transfer)?;
         let name = match &entry.name {
             Some(said) => slug(said, "model.name")?,

@@ -100,7 +100,8 @@ mod tests {
     fn what_was_begun_is_read_back_and_must_be_finished() {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(Begun::read(dir.path()).unwrap(), None);
-        let begun = Begun { encoder: Some("minilm".to_string()), layer: Some(3), idf: true, metrics: true, judges: false };
+        let begun =
+            Begun { encoder: Some("minilm".to_string()), layer: Some(3), idf: true, metrics: true, judges: false };
         begun.write(dir.path()).unwrap();
         assert_eq!(Begun::read(dir.path()).unwrap().as_ref(), Some(&begun));
         assert_eq!(begun.command(Path::new("r")), "sago measure r --encoder minilm --layer 3 --idf --metrics");

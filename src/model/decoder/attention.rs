@@ -75,7 +75,9 @@ impl Attention {
         };
         let mut raw = vec![0f32; kv];
         for (r, row) in batch.rows.iter().enumerate() {
-            let Some((key, value)) = row.path.last().and_then(|&node| cache.position_mut(layer, node)) else { continue };
+            let Some((key, value)) = row.path.last().and_then(|&node| cache.position_mut(layer, node)) else {
+                continue;
+            };
             product.copy(r, key_from, key);
             product.copy(r, value_from, value);
             if let Some(bias) = &self.bias {

@@ -217,7 +217,11 @@ fn integers_stay_close_to_floats() {
         let away: Vec<f64> = of(compute).iter().zip(&floats).map(|(a, b)| (a - b).abs()).collect();
         let most = away.iter().fold(0f64, |a, &b| a.max(b));
         let mean = away.iter().sum::<f64>() / away.len() as f64;
-        println!("{}: {} log-probabilities, most {most:.3} nats from f32, mean {mean:.4}", compute.as_str(), away.len());
+        println!(
+            "{}: {} log-probabilities, most {most:.3} nats from f32, mean {mean:.4}",
+            compute.as_str(),
+            away.len()
+        );
         assert!(mean > 0.0 && mean < mean_bound && most < bound, "{}: {mean} {most}", compute.as_str());
     }
 }

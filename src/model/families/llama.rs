@@ -45,7 +45,9 @@ pub fn smollm3(facts: &Facts<'_>) -> Result<Description> {
     let layers = d.layers.len();
     const LIST: Key = ("no_rope_layers", "");
     let turned = match facts {
-        Facts::Config(config, _) => config.numbers(LIST.0)?.map(|list| list.into_iter().map(|x| x != 0).collect::<Vec<bool>>()),
+        Facts::Config(config, _) => {
+            config.numbers(LIST.0)?.map(|list| list.into_iter().map(|x| x != 0).collect::<Vec<bool>>())
+        }
         Facts::Gguf(..) => None,
     };
     let turned = match turned {
@@ -73,7 +75,8 @@ pub fn common(facts: &Facts<'_>) -> Result<Description> {
     let spare = facts.count_if(("", "nextn_predict_layers"))?.unwrap_or(0);
     let all = facts.count(LAYERS)?;
     let layers = all.checked_sub(spare).filter(|&layers| layers > 0);
-    let layers = layers.ok_or_else(|| facts.bad(LAYERS, &format!("more than {spare}, the blocks that predict further")))?;
+    let layers =
+        layers.ok_or_else(|| facts.bad(LAYERS, &format!("more than {spare}, the blocks that predict further")))?;
     let heads = heads(facts, width, all)?;
     let (rotary, most) = rotary(facts, Wanted::full(heads.head))?;
     let context = facts.count(("max_position_embeddings", "context_length"))?;

@@ -19,6 +19,7 @@ mod float;
 mod int8;
 mod part;
 
+#[cfg(test)]
 use std::mem::size_of_val;
 
 use half::{bf16, f16};
