@@ -40,6 +40,7 @@ use gguf::Gguf;
 use template::Template;
 
 pub use job::{Answers, Finish, Forced, Generation, Job, Layers, Progress, Settings, Time};
+pub use template::Options as TemplateOptions;
 pub(crate) use tokenizer::Tokenizer;
 
 /// A loaded model.
@@ -48,6 +49,7 @@ pub struct Model {
     decoder: Decoder,
     tokenizer: Tokenizer,
     template: Option<Template>,
+    template_options: TemplateOptions,
     info: ModelInfo,
 }
 
@@ -111,14 +113,9 @@ impl Opened {
                 .expected(llama::ARCHITECTURE)
                 .into());
         }
-        let mut tokenizer = Tokenizer::from_gguf(&gguf)?;
-        let template = match gguf.metadata.contains_key("tokenizer.chat_template") {
-            true => Some(Template::new(name, gguf.text("tokenizer.chat_template")?, &tokenizer.names)?),
-            false => None,
-        };
-        if let Some(template) = &template {
-            tokenizer.add_ends_of(&template.source);
-        }
+        let tokenizer = Tokenizer::from_gguf(&gguf)?;
+        let source = tokenizer.chat_template.as_ref();
+        let template = source.map(|source| Template::new(name, source, &tokenizer.names)).transpose()?;
         let info = ModelInfo {
             name: name.to_string(),
             family,
@@ -154,7 +151,24 @@ impl Model {
     pub fn load(name: &str, path: &Path) -> Result<Model> {
         let Opened { gguf, tokenizer, template, info } = Opened::open(name, path)?;
         let decoder = llama::load(&gguf, tokenizer.vocabulary)?;
-        Ok(Model { decoder, tokenizer, template, info })
+        Ok(Model { decoder, tokenizer, template, template_options: TemplateOptions::new(), info })
+    }
+
+    /// Sets the variables that the user gives to the chat template, in place of those set before.
+    ///
+    /// # Errors
+    /// [`Error::Input`] where the template does not use one of them, or the model has no template.
+    pub fn set_template_options(&mut self, options: TemplateOptions) -> Result<()> {
+        match (&self.template, options.keys().next()) {
+            (Some(template), _) => template.check(&self.info.name, &options)?,
+            (None, Some(first)) => {
+                let what = format!("{} has no chat template that could have options", self.info.name);
+                return Err(Error::input(what).key(first).fix("leave the template's options out").into());
+            }
+            (None, None) => {}
+        }
+        self.template_options = options;
+        Ok(())
     }
 
     /// What it is.
@@ -196,13 +210,13 @@ impl Model {
 
     fn through_template(&self, user: &str, system: Option<&str>) -> Result<String> {
         match (&self.template, system) {
-            (Some(template), system) => template.render(&self.info.name, user, system),
+            (Some(template), system) => template.render(&self.info.name, user, system, &self.template_options),
             (None, Some(system)) => Ok(format!("{system}\n\n{user}")),
             (None, None) => Ok(user.to_string()),
         }
     }
 
-    /// Text of token ids, special tokens left out.
+    /// Text of a response's token ids, special tokens left out.
     ///
     /// # Errors
     /// [`Error::Model`] where the tokenizer library fails.
