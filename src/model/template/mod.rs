@@ -128,7 +128,7 @@ impl Template {
         given.insert("messages", Value::from(messages));
         given.insert("add_generation_prompt", Value::from(true));
         let template = self.environment.get_template(NAME).map_err(Error::model(model))?;
-        template.render(Value::from(given)).map_err(|e| {
+        template.render(Value::from_pairs(given)).map_err(|e| {
             let what =
                 format!("its chat template ({}) refused the prompt: {}", self.from, shown(&e, template.source()));
             Error::Model { model: model.to_string(), what }

@@ -3,7 +3,7 @@
 //! In: an environment. Out: the same, with the filters, tests and methods that chat templates count on.
 //! Where it shows in prompts: Python's white space has the separators U+001C to U+001F, too.
 
-use minijinja::value::{Value, ValueKind, from_args};
+use minijinja::value::{Tuple, Value, ValueKind, from_args};
 use minijinja::{Environment, Error, ErrorKind, State};
 use minijinja_contrib::pycompat;
 
@@ -13,6 +13,7 @@ use super::json::to_json;
 pub(super) fn add_to(environment: &mut Environment<'static>) {
     environment.set_unknown_method_callback(method);
     environment.add_filter("tojson", to_json);
+    environment.add_test("iterable", |value: &Value| !value.is_none() && value.try_iter().is_ok());
     // Whatever has a length and places is a sequence, and so are texts and mappings.
     environment.add_test("sequence", |value: &Value| {
         value.is_undefined() || matches!(value.kind(), ValueKind::Seq | ValueKind::String | ValueKind::Map)
@@ -58,6 +59,20 @@ fn method(state: &mut State, value: &Value, name: &str, args: &[Value]) -> Resul
             let (keep,): (Option<bool>,) = from_args(args)?;
             Ok(lines(text, keep.unwrap_or(false)).into_iter().collect())
         }
+        "partition" | "rpartition" => {
+            let (separator,): (&str,) = from_args(args)?;
+            let found = if name == "partition" { text.split_once(separator) } else { text.rsplit_once(separator) };
+            let parts = match found {
+                Some((before, after)) => [before, separator, after],
+                None if name == "partition" => [text, "", ""],
+                None => ["", "", text],
+            };
+            Ok(Value::from(Tuple::from(parts.map(Value::from))))
+        }
+        "title" => {
+            let () = from_args(args)?;
+            Ok(Value::from(title(text)))
+        }
         "isspace" => {
             let () = from_args(args)?;
             Ok(Value::from(!text.is_empty() && text.chars().all(is_space)))
@@ -75,6 +90,20 @@ fn strip<'a>(text: &'a str, chars: Option<&str>, left: bool, right: bool) -> &'a
     let goes = |c: char| chars.map_or_else(|| is_space(c), |chars| chars.contains(c));
     let text = if left { text.trim_start_matches(goes) } else { text };
     if right { text.trim_end_matches(goes) } else { text }
+}
+
+/// Every letter after what is no letter in upper case, the others in lower case.
+fn title(text: &str) -> String {
+    let (mut out, mut inside) = (String::new(), false);
+    for c in text.chars() {
+        if inside {
+            out.extend(c.to_lowercase());
+        } else {
+            out.extend(c.to_uppercase());
+        }
+        inside = c.is_lowercase() || c.is_uppercase();
+    }
+    out
 }
 
 /// Parts between white space, at most `most` cuts from the left.

@@ -13,8 +13,8 @@ use tokenizers::{AddedToken, Tokenizer as Inner};
 use super::pre::Pre;
 use super::sentencepiece::{self, SPACE, Spaces};
 use super::{Parts, Tokenizer};
-use crate::model::template::Source;
 use crate::model::weights::gguf::{Gguf, Value};
+use crate::model::template::Source;
 use crate::{Result, hash};
 
 /// Token types of the format that matter here.
@@ -27,6 +27,8 @@ const KINDS: &str = "gpt2 (byte-level BPE), llama (SentencePiece), gemma4";
 /// A tokenizer without added tokens, and what its kind says of begin tokens where the file does not.
 struct Built {
     inner: Inner,
+    /// The tokens, as the vocabulary spells them.
+    spelled: Vec<String>,
     begins: bool,
 }
 
@@ -38,7 +40,7 @@ impl Tokenizer {
     /// inconsistent.
     pub fn from_gguf(gguf: &Gguf) -> Result<Tokenizer> {
         let tokens = gguf.texts("tokenizer.ggml.tokens")?;
-        let Built { mut inner, begins } = match gguf.text("tokenizer.ggml.model")? {
+        let Built { mut inner, spelled, begins } = match gguf.text("tokenizer.ggml.model")? {
             "gpt2" => byte_level(gguf, &tokens)?,
             "llama" | "gemma4" => by_score(gguf, &tokens)?,
             _ => {
@@ -46,7 +48,7 @@ impl Tokenizer {
                 return Err(gguf.bad("tokenizer.ggml.model", kind, KINDS));
             }
         };
-        let added = added(gguf, &tokens, &inner)?;
+        let added = added(gguf, &spelled)?;
         inner.add_tokens(added).map_err(|e| gguf.bad("tokenizer.ggml.token_type", None, &e.to_string()))?;
         let mut parts = special_ids(gguf, &tokens, begins)?;
         parts.sha256 = fingerprint(gguf);
@@ -74,7 +76,8 @@ fn byte_level(gguf: &Gguf, tokens: &[&str]) -> Result<Built> {
         Ok(inner)
     };
     let inner = build(given_merges(gguf)?).map_err(|e| unusable(gguf, &e))?;
-    Ok(Built { inner, begins: pre.begins })
+    let spelled = tokens.iter().map(|token| (*token).to_string()).collect();
+    Ok(Built { inner, spelled, begins: pre.begins })
 }
 
 fn by_score(gguf: &Gguf, tokens: &[&str]) -> Result<Built> {
@@ -104,7 +107,7 @@ fn by_score(gguf: &Gguf, tokens: &[&str]) -> Result<Built> {
         squeeze: gguf.flag("tokenizer.ggml.remove_extra_whitespaces").unwrap_or(false),
     };
     let inner = sentencepiece::build(&spelled, merges, unknown.map(String::as_str), spaces);
-    Ok(Built { inner: inner.map_err(|e| unusable(gguf, &e))?, begins: true })
+    Ok(Built { inner: inner.map_err(|e| unusable(gguf, &e))?, spelled, begins: true })
 }
 
 fn unusable(gguf: &Gguf, e: &tokenizers::Error) -> crate::Error {
@@ -127,16 +130,15 @@ fn given_merges(gguf: &Gguf) -> Result<Vec<(String, String)>> {
 }
 
 /// Tokens that stand for themselves wherever their text occurs.
-fn added(gguf: &Gguf, tokens: &[&str], inner: &Inner) -> Result<Vec<AddedToken>> {
+fn added(gguf: &Gguf, tokens: &[String]) -> Result<Vec<AddedToken>> {
     let types = types(gguf, tokens.len())?;
     // Phi-3's turn tokens swallow the blanks after them; the format can't say so.
     let swallows = |text: &str| !matches!(text, "<s>" | "<unk>" | "<|endoftext|>");
     let is_phi3 = gguf.text("general.architecture")? == "phi3";
     let added = tokens.iter().zip(types).filter_map(|(text, kind)| {
         let (is_control, is_user) = (kind == CONTROL, kind == USER_DEFINED);
-        // Runs of spaces that were escaped are in the vocabulary under another spelling, and come out of the merges.
-        let stands = (is_control || is_user) && !text.is_empty() && inner.token_to_id(text).is_some();
-        stands.then(|| AddedToken::from(*text, is_control).normalized(false).rstrip(is_phi3 && swallows(text)))
+        let stands = (is_control || is_user) && !text.is_empty();
+        stands.then(|| AddedToken::from(text.as_str(), is_control).normalized(false).rstrip(is_phi3 && swallows(text)))
     });
     Ok(added.collect())
 }

@@ -167,3 +167,21 @@ fn bad_folders_say_what_is_wrong_in_which_file() {
     let message = Tokenizer::from_folder(dir.path()).unwrap_err().to_string();
     assert!(message.contains("no tokenizer.json") && message.contains("save_pretrained"), "{message}");
 }
+
+#[test]
+fn an_unknown_kind_or_cut_is_named_with_the_known_ones() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("m.gguf");
+    let whole = std::fs::read(golden().join("gpt2/model.gguf")).unwrap();
+    for (from, to, known) in
+        [("\x04\0\0\0\0\0\0\0gpt2", "\x04\0\0\0\0\0\0\0bert", "llama (SentencePiece)"), ("gpt-2", "gpt-9", "tekken")]
+    {
+        let mut raw = whole.clone();
+        // The last place: the first may be the architecture's name.
+        let at = raw.windows(from.len()).rposition(|window| window == from.as_bytes()).unwrap();
+        raw[at..at + to.len()].copy_from_slice(to.as_bytes());
+        std::fs::write(&path, raw).unwrap();
+        let message = Tokenizer::open(&path).unwrap_err().to_string();
+        assert!(message.contains(known) && message.contains(&to[to.len() - 4..]), "{message}");
+    }
+}
