@@ -21,12 +21,13 @@ mod part;
 
 #[cfg(test)]
 use std::mem::size_of_val;
+use std::ops::Range;
 
-use half::{bf16, f16};
+use half::f16;
 use rayon::prelude::*;
 
 pub use compute::Compute;
-use float::Strip;
+use float::{Pairs, Strip, Weights};
 use int8::{IntPanel, IntRows};
 pub use part::{Part, RowOrder};
 
@@ -45,7 +46,7 @@ pub struct Matrix {
 #[derive(Debug)]
 enum Panel {
     F32(Vec<Strip<f32>>),
-    Bf16(Vec<Strip<bf16>>),
+    Bf16(Vec<Pairs>),
     F16(Vec<Strip<f16>>),
     Int8(IntPanel),
 }
@@ -69,7 +70,7 @@ impl Matrix {
         let mut panels = Vec::new();
         for part in parts {
             part.check(k)?;
-            let of_part: Result<Vec<Panel>, String> = (0..part.len().div_ceil(PANEL))
+            let of_part: Result<Vec<Panel>, String> = (0..part.outputs().div_ceil(PANEL))
                 .into_par_iter()
                 .map(|panel| Panel::pack(k, part, panel * PANEL, compute))
                 .collect();
@@ -126,9 +127,9 @@ impl Matrix {
         self.panels.par_chunks(share).zip(out.segments.par_chunks_mut(m * share)).for_each(|(panels, segments)| {
             for (panel, segments) in panels.iter().zip(segments.chunks_exact_mut(m)) {
                 match panel {
-                    Panel::F32(strips) => float::multiply_f32(rows, strips, segments),
-                    Panel::Bf16(strips) => float::multiply_bf16(rows, strips, segments),
-                    Panel::F16(strips) => float::multiply_f16(rows, strips, segments),
+                    Panel::F32(strips) => Weights::multiply(rows, strips, segments),
+                    Panel::Bf16(strips) => Weights::multiply(rows, strips, segments),
+                    Panel::F16(strips) => Weights::multiply(rows, strips, segments),
                     Panel::Int8(panel) => panel.multiply(integers, segments),
                 }
             }
@@ -182,6 +183,12 @@ impl Product {
             slot.copy_from_slice(&segment[..slot.len()]);
         }
     }
+}
+
+/// The rows of each tile: as few tiles as `most` rows in each allow, none more than one row longer than another.
+fn split(m: usize, most: usize) -> impl Iterator<Item = Range<usize>> {
+    let tiles = m.div_ceil(most).max(1);
+    (0..tiles).map(move |tile| tile * m / tiles..(tile + 1) * m / tiles)
 }
 
 #[cfg(test)]

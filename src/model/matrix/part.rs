@@ -34,7 +34,7 @@ impl<'a> Part<'a> {
     }
 
     /// Number of outputs.
-    pub fn len(&self) -> usize {
+    pub fn outputs(&self) -> usize {
         match &self.rows {
             RowOrder::All => self.stored.rows(),
             RowOrder::Range(range) => range.len(),

@@ -237,3 +237,14 @@ fn parts_that_do_not_fit_are_errors() {
     Matrix::default().apply(&[], &mut product);
     assert_eq!(product.segments(0).count(), 0);
 }
+
+#[test]
+fn tiles_hold_every_row_once_and_are_balanced() {
+    for m in 1..40 {
+        let ranges: Vec<_> = split(m, 6).collect();
+        assert_eq!(ranges.len(), m.div_ceil(6));
+        assert!(ranges.windows(2).all(|pair| pair[0].end == pair[1].start));
+        assert!(ranges.iter().all(|range| range.len() <= 6 && range.len() >= m / ranges.len()));
+        assert_eq!((ranges[0].start, ranges[ranges.len() - 1].end), (0, m));
+    }
+}

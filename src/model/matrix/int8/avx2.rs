@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 use std::mem::transmute;
 
-use super::{Codes, Form, IntPanel, IntTile, Strip, for_shape};
+use super::{Form, IntPanel, IntTile, Words, for_shape};
 use crate::model::matrix::PANEL;
 
 /// Registers of a panel's columns.
@@ -16,20 +16,19 @@ pub fn multiply(rows: &IntTile, panel: &IntPanel, out: &mut [[f32; PANEL]]) {
 }
 
 #[target_feature(enable = "avx2,fma")]
-fn tile<const M: usize, const STEPS: usize, const STRIPS: usize, const MINIMUMS: bool>(
+fn tile<const M: usize, const STEPS: usize, const STRIPS: usize, const LENGTH: usize>(
     rows: &IntTile,
     panel: &IntPanel,
     out: &mut [[f32; PANEL]],
 ) {
     let of_groups = rows.groups(STEPS);
-    let groups = panel.scales.len();
+    let panel = panel.words.as_chunks::<LENGTH>().0;
+    let groups = panel.len();
     let words = &rows.words.as_chunks::<M>().0.as_chunks::<STEPS>().0[..groups];
-    let codes = &panel.codes.as_chunks::<STRIPS>().0[..groups];
-    let scales = &panel.scales[..groups];
-    let minimums = &panel.minimums[..if MINIMUMS { groups } else { 0 }];
     let row_scales = &of_groups.scales.as_chunks::<M>().0[..groups];
     let row_sums = &of_groups.sums.as_chunks::<M>().0[..groups];
     let Ok(out) = <&mut [[f32; PANEL]; M]>::try_from(out) else { return };
+    let centred = LENGTH == STRIPS + 1;
     let low = _mm256_set1_epi8(15);
     let mut totals = [[_mm256_setzero_ps(); WIDE]; M];
     let mut g = 0;
@@ -37,21 +36,21 @@ fn tile<const M: usize, const STEPS: usize, const STRIPS: usize, const MINIMUMS:
         let mut dots = [[_mm256_setzero_si256(); WIDE]; M];
         let mut s = 0;
         while s < STRIPS {
-            let codes = bytes(codes[g][s]);
+            let codes = bytes(panel[g][s]);
             let mut w = 0;
             while w < WIDE {
                 if STRIPS < STEPS {
                     let high = _mm256_srli_epi16::<4>(codes[w]);
-                    add::<M, MINIMUMS>(&mut dots, w, &words[g][2 * s], _mm256_and_si256(codes[w], low));
-                    add::<M, MINIMUMS>(&mut dots, w, &words[g][2 * s + 1], _mm256_and_si256(high, low));
+                    add::<M>(&mut dots, w, centred, &words[g][2 * s], _mm256_and_si256(codes[w], low));
+                    add::<M>(&mut dots, w, centred, &words[g][2 * s + 1], _mm256_and_si256(high, low));
                 } else {
-                    add::<M, MINIMUMS>(&mut dots, w, &words[g][s], codes[w]);
+                    add::<M>(&mut dots, w, centred, &words[g][s], codes[w]);
                 }
                 w += 1;
             }
             s += 1;
         }
-        let of_panel = floats(scales[g]);
+        let of_panel = floats(panel[g][STRIPS]);
         let mut r = 0;
         while r < M {
             let scale = _mm256_set1_ps(row_scales[g][r]);
@@ -63,8 +62,8 @@ fn tile<const M: usize, const STEPS: usize, const STRIPS: usize, const MINIMUMS:
             }
             r += 1;
         }
-        if MINIMUMS {
-            let of_panel = floats(minimums[g]);
+        if LENGTH > STRIPS + 1 {
+            let of_panel = floats(panel[g][LENGTH - 1]);
             let mut r = 0;
             while r < M {
                 let sum = _mm256_set1_ps(row_sums[g][r]);
@@ -92,20 +91,15 @@ fn tile<const M: usize, const STEPS: usize, const STRIPS: usize, const MINIMUMS:
 /// signed again, which leaves at most 128 * 127 * 2.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-fn add<const M: usize, const MINIMUMS: bool>(
-    dots: &mut [[__m256i; WIDE]; M],
-    w: usize,
-    words: &[[i8; 4]; M],
-    codes: __m256i,
-) {
+fn add<const M: usize>(dots: &mut [[__m256i; WIDE]; M], w: usize, centred: bool, words: &[[i8; 4]; M], codes: __m256i) {
     let ones = _mm256_set1_epi16(1);
     let signed = _mm256_xor_si256(codes, _mm256_set1_epi8(-128));
     let mut r = 0;
     while r < M {
         let word = _mm256_set1_epi32(i32::from_le_bytes(words[r].map(|x| x as u8)));
-        let pairs = match MINIMUMS {
-            true => _mm256_maddubs_epi16(codes, word),
-            false => _mm256_maddubs_epi16(_mm256_abs_epi8(signed), _mm256_sign_epi8(word, signed)),
+        let pairs = match centred {
+            false => _mm256_maddubs_epi16(codes, word),
+            true => _mm256_maddubs_epi16(_mm256_abs_epi8(signed), _mm256_sign_epi8(word, signed)),
         };
         dots[r][w] = _mm256_add_epi32(dots[r][w], _mm256_madd_epi16(pairs, ones));
         r += 1;
@@ -114,14 +108,14 @@ fn add<const M: usize, const MINIMUMS: bool>(
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn bytes(codes: Codes) -> [__m256i; WIDE] {
+fn bytes(words: Words) -> [__m256i; WIDE] {
     // SAFETY: both are 128 bytes, all of which are integers.
-    unsafe { transmute::<Codes, [__m256i; WIDE]>(codes) }
+    unsafe { transmute::<Words, [__m256i; WIDE]>(words) }
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn floats(strip: Strip<f32>) -> [__m256; WIDE] {
+fn floats(words: Words) -> [__m256; WIDE] {
     // SAFETY: both are 128 bytes, all of which are floats.
-    unsafe { transmute::<Strip<f32>, [__m256; WIDE]>(strip) }
+    unsafe { transmute::<Words, [__m256; WIDE]>(words) }
 }

@@ -5,28 +5,26 @@ use std::mem::transmute;
 
 use super::codes::BLOCK;
 use super::rows::{self, Rounded};
-use super::{Codes, Form, IntPanel, IntTile, Strip, for_shape};
+use super::{Form, IntPanel, IntTile, Words, for_shape};
 use crate::model::matrix::PANEL;
 
 /// Multiplies a tile into segments, one for each row.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma")]
 pub fn multiply(rows: &IntTile, panel: &IntPanel, out: &mut [[f32; PANEL]]) {
-    for_shape!(tile, rows, panel, out, [1, 2, 3, 4, 5, 6]);
+    for_shape!(tile, rows, panel, out, [1, 2, 3, 4, 5, 6, 7, 8]);
 }
 
 /// Index loops, as in `float`, keep the sums in registers.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma")]
-fn tile<const M: usize, const STEPS: usize, const STRIPS: usize, const MINIMUMS: bool>(
+fn tile<const M: usize, const STEPS: usize, const STRIPS: usize, const LENGTH: usize>(
     rows: &IntTile,
     panel: &IntPanel,
     out: &mut [[f32; PANEL]],
 ) {
     let of_groups = rows.groups(STEPS);
-    let groups = panel.scales.len();
+    let panel = panel.words.as_chunks::<LENGTH>().0;
+    let groups = panel.len();
     let words = &rows.words.as_chunks::<M>().0.as_chunks::<STEPS>().0[..groups];
-    let codes = &panel.codes.as_chunks::<STRIPS>().0[..groups];
-    let scales = &panel.scales[..groups];
-    let minimums = &panel.minimums[..if MINIMUMS { groups } else { 0 }];
     let row_scales = &of_groups.scales.as_chunks::<M>().0[..groups];
     let row_starts = &of_groups.starts.as_chunks::<M>().0[..groups];
     let row_sums = &of_groups.sums.as_chunks::<M>().0[..groups];
@@ -36,7 +34,7 @@ fn tile<const M: usize, const STEPS: usize, const STRIPS: usize, const MINIMUMS:
     let mut g = 0;
     while g < groups {
         let mut dots = [[_mm512_setzero_si512(); 2]; M];
-        if !MINIMUMS {
+        if LENGTH == STRIPS + 1 {
             let mut r = 0;
             while r < M {
                 dots[r] = [_mm512_set1_epi32(row_starts[g][r]); 2];
@@ -45,7 +43,7 @@ fn tile<const M: usize, const STEPS: usize, const STRIPS: usize, const MINIMUMS:
         }
         let mut s = 0;
         while s < STRIPS {
-            let [a, b] = bytes(codes[g][s]);
+            let [a, b] = bytes(panel[g][s]);
             if STRIPS < STEPS {
                 add::<M>(&mut dots, &words[g][2 * s], _mm512_and_si512(a, low), _mm512_and_si512(b, low));
                 let (a, b) = (_mm512_srli_epi16::<4>(a), _mm512_srli_epi16::<4>(b));
@@ -55,7 +53,7 @@ fn tile<const M: usize, const STEPS: usize, const STRIPS: usize, const MINIMUMS:
             }
             s += 1;
         }
-        let [a, b] = floats(scales[g]);
+        let [a, b] = floats(panel[g][STRIPS]);
         let mut r = 0;
         while r < M {
             let scale = _mm512_set1_ps(row_scales[g][r]);
@@ -63,8 +61,8 @@ fn tile<const M: usize, const STEPS: usize, const STRIPS: usize, const MINIMUMS:
             totals[r][1] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dots[r][1]), _mm512_mul_ps(b, scale), totals[r][1]);
             r += 1;
         }
-        if MINIMUMS {
-            let [a, b] = floats(minimums[g]);
+        if LENGTH > STRIPS + 1 {
+            let [a, b] = floats(panel[g][LENGTH - 1]);
             let mut r = 0;
             while r < M {
                 let sum = _mm512_set1_ps(row_sums[g][r]);
@@ -93,7 +91,8 @@ pub fn fill(rows: &[f32], k: usize, tile: &mut IntTile) {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma")]
 fn round(block: &[f32; BLOCK], out: &mut [i8; BLOCK]) -> Rounded {
-    let [a, b] = floats(Strip(*block));
+    // SAFETY: both are 128 bytes, all of which are floats.
+    let [a, b] = unsafe { transmute::<[f32; BLOCK], [__m512; 2]>(*block) };
     let magnitude = |x| _mm512_and_si512(_mm512_castps_si512(x), _mm512_set1_epi32(0x7fff_ffff));
     let (scale, inverse) = rows::scale(_mm512_reduce_max_epu32(_mm512_max_epu32(magnitude(a), magnitude(b))));
     let Some(inverse) = inverse else {
@@ -123,14 +122,14 @@ fn add<const M: usize>(dots: &mut [[__m512i; 2]; M], words: &[[i8; 4]; M], a: __
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn bytes(codes: Codes) -> [__m512i; 2] {
+fn bytes(words: Words) -> [__m512i; 2] {
     // SAFETY: both are 128 bytes, all of which are integers.
-    unsafe { transmute::<Codes, [__m512i; 2]>(codes) }
+    unsafe { transmute::<Words, [__m512i; 2]>(words) }
 }
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn floats(strip: Strip<f32>) -> [__m512; 2] {
+fn floats(words: Words) -> [__m512; 2] {
     // SAFETY: both are 128 bytes, all of which are floats.
-    unsafe { transmute::<Strip<f32>, [__m512; 2]>(strip) }
+    unsafe { transmute::<Words, [__m512; 2]>(words) }
 }

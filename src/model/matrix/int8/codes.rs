@@ -30,7 +30,12 @@ impl Form {
         k.next_multiple_of(BLOCK) / self.group
     }
 
-    /// Strips of a group.
+    /// Strips of a group's codes, scales and minimums.
+    pub fn length(&self) -> usize {
+        self.strips() + if self.centred { 1 } else { 2 }
+    }
+
+    /// Strips of a group's codes.
     pub fn strips(&self) -> usize {
         self.group / super::STEP / if self.halves { 2 } else { 1 }
     }

@@ -57,9 +57,12 @@ impl Isa {
         Isa::Plain
     }
 
-    /// Rows of the largest tile: as many as leave the sums in registers.
-    fn tile_rows(self) -> usize {
+    /// Rows of the largest tile of a batch: as many as leave the sums in registers, or all of a batch for which two
+    /// tiles would fetch the weights twice and multiply too little with them.
+    fn tile_rows(self, m: usize) -> usize {
         match self {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 if m <= 8 => 8,
             #[cfg(target_arch = "x86_64")]
             Isa::Avx512 => 6,
             #[cfg(target_arch = "x86_64")]
@@ -69,18 +72,16 @@ impl Isa {
     }
 }
 
-/// Codes of [`PANEL`] outputs at [`STEP`] neighbouring k, or at twice as many where two codes of 4 bits share a byte.
-type Codes = Strip<[u8; STEP]>;
+/// Four bytes for each of [`PANEL`] outputs: codes at [`STEP`] neighbouring k (or at twice as many, where two codes of 4 bits
+/// share a byte), or an f32.
+type Words = Strip<[u8; STEP]>;
 
 /// The weights of [`PANEL`] outputs.
 #[derive(Debug)]
 pub struct IntPanel {
     form: Form,
-    codes: Vec<Codes>,
-    /// Scales of each group.
-    scales: Vec<Strip<f32>>,
-    /// Minimums of each group; none where codes are centred.
-    minimums: Vec<Strip<f32>>,
+    /// Of each group its codes, then scales, then minimums unless codes are centred: read as one stream.
+    words: Vec<Words>,
 }
 
 impl IntPanel {
@@ -88,13 +89,7 @@ impl IntPanel {
     pub fn pack(k: usize, part: &Part<'_>, from: usize) -> Result<IntPanel, String> {
         let coder = Coder::of(part.stored.encoding);
         let form = coder.form();
-        let groups = form.groups(k);
-        let mut panel = IntPanel {
-            form,
-            codes: vec![Strip([[0; STEP]; PANEL]); groups * form.strips()],
-            scales: vec![Strip([0.0; PANEL]); groups],
-            minimums: vec![Strip([0.0; PANEL]); if form.centred { 0 } else { groups }],
-        };
+        let mut panel = IntPanel { form, words: vec![Strip([[0; STEP]; PANEL]); form.groups(k) * form.length()] };
         let mut row = codes::Row::new(form, k);
         for column in 0..PANEL {
             let Some(at) = part.row(from + column) else { break };
@@ -105,47 +100,50 @@ impl IntPanel {
     }
 
     fn put(&mut self, column: usize, row: &codes::Row) {
-        let (steps, _) = row.codes.as_chunks::<STEP>();
-        if self.form.halves {
-            for (strip, pair) in self.codes.iter_mut().zip(steps.as_chunks::<2>().0) {
-                strip.0[column] = std::array::from_fn(|i| pair[0][i] | pair[1][i] << 4);
+        let groups = self.words.chunks_exact_mut(self.form.length());
+        for ((g, words), codes) in groups.enumerate().zip(row.codes.chunks_exact(self.form.group)) {
+            let (of_codes, rest) = words.split_at_mut(self.form.strips());
+            let (steps, _) = codes.as_chunks::<STEP>();
+            if self.form.halves {
+                for (strip, pair) in of_codes.iter_mut().zip(steps.as_chunks::<2>().0) {
+                    strip.0[column] = std::array::from_fn(|i| pair[0][i] | pair[1][i] << 4);
+                }
+            } else {
+                for (strip, step) in of_codes.iter_mut().zip(steps) {
+                    strip.0[column] = *step;
+                }
             }
-        } else {
-            for (strip, step) in self.codes.iter_mut().zip(steps) {
-                strip.0[column] = *step;
+            for (strip, values) in rest.iter_mut().zip([&row.scales, &row.minimums]) {
+                strip.0[column] = values.get(g).map_or([0; STEP], |value| value.to_le_bytes());
             }
-        }
-        for (strip, &scale) in self.scales.iter_mut().zip(&row.scales) {
-            strip.0[column] = scale;
-        }
-        for (strip, &minimum) in self.minimums.iter_mut().zip(&row.minimums) {
-            strip.0[column] = minimum;
         }
     }
 
     /// Copies the weights of one column.
     #[cfg(test)]
     pub fn copy_column(&self, column: usize, out: &mut [f32]) {
-        for (i, slot) in out.iter_mut().enumerate() {
-            let (group, step) = (i / self.form.group, i / STEP);
-            let strip = if self.form.halves { step / 2 } else { step };
-            let (Some(codes), Some(scales)) = (self.codes.get(strip), self.scales.get(group)) else { return };
-            let byte = codes.0[column][i % STEP];
-            let code = match self.form.halves {
-                true => byte >> (step % 2 * 4) & 15,
-                false => byte,
-            };
-            *slot = match self.minimums.get(group) {
-                Some(minimums) => f32::from(code) * scales.0[column] + minimums.0[column],
-                None => f32::from(i16::from(code) - codes::CENTRE) * scales.0[column],
-            };
+        let groups = self.words.chunks_exact(self.form.length());
+        for (words, out) in groups.zip(out.chunks_mut(self.form.group)) {
+            let float = |at: usize| words.get(self.form.strips() + at).map(|strip| f32::from_le_bytes(strip.0[column]));
+            let (scale, minimum) = (float(0).unwrap_or_default(), float(1));
+            for (i, slot) in out.iter_mut().enumerate() {
+                let step = i / STEP;
+                let code = match self.form.halves {
+                    true => words[step / 2].0[column][i % STEP] >> (step % 2 * 4) & 15,
+                    false => words[step].0[column][i % STEP],
+                };
+                *slot = match minimum {
+                    Some(minimum) => f32::from(code) * scale + minimum,
+                    None => f32::from(i16::from(code) - codes::CENTRE) * scale,
+                };
+            }
         }
     }
 
     /// Bytes that it takes.
     #[cfg(test)]
     pub fn bytes(&self) -> usize {
-        size_of_val(self.codes.as_slice()) + size_of_val(self.scales.as_slice()) + size_of_val(self.minimums.as_slice())
+        size_of_val(self.words.as_slice())
     }
 
     /// Whether groups are half as long as usual, so that rows need sums of such groups.
@@ -172,16 +170,16 @@ impl IntPanel {
     }
 }
 
-/// Calls a kernel's `tile::<M, STEPS, STRIPS, MINIMUMS>` for a tile's height and a panel's form.
+/// Calls a kernel's `tile::<M, STEPS, STRIPS, LENGTH>` for a tile's height and a panel's form.
 macro_rules! for_shape {
     ($tile:ident, $rows:expr, $panel:expr, $out:expr, [$($height:literal),*]) => {
         match ($panel.form, $rows.height()) {
             $(
-                (Form { group: 32, halves: false, centred: true }, $height) => $tile::<$height, 8, 8, false>($rows, $panel, $out),
-                (Form { group: 32, halves: false, centred: false }, $height) => $tile::<$height, 8, 8, true>($rows, $panel, $out),
-                (Form { group: 32, halves: true, .. }, $height) => $tile::<$height, 8, 4, true>($rows, $panel, $out),
-                (Form { group: 16, halves: false, .. }, $height) => $tile::<$height, 4, 4, false>($rows, $panel, $out),
-                (Form { group: 16, halves: true, .. }, $height) => $tile::<$height, 4, 2, true>($rows, $panel, $out),
+                (Form { group: 32, halves: false, centred: true }, $height) => $tile::<$height, 8, 8, 9>($rows, $panel, $out),
+                (Form { group: 32, halves: false, centred: false }, $height) => $tile::<$height, 8, 8, 10>($rows, $panel, $out),
+                (Form { group: 32, halves: true, .. }, $height) => $tile::<$height, 8, 4, 6>($rows, $panel, $out),
+                (Form { group: 16, halves: false, .. }, $height) => $tile::<$height, 4, 4, 5>($rows, $panel, $out),
+                (Form { group: 16, halves: true, .. }, $height) => $tile::<$height, 4, 2, 4>($rows, $panel, $out),
             )*
             _ => {}
         }

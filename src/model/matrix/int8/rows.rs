@@ -3,14 +3,13 @@
 //! In: f32 rows. Out: tiles of rows; in each, [`STEP`] neighbouring values of a row are one word, and the words of all rows
 //! at one k lie together. A block of [`BLOCK`] values has one scale, its largest magnitude / 127.
 
-use std::ops::Range;
-
 use rayon::prelude::*;
 
 use super::Isa;
 #[cfg(target_arch = "x86_64")]
 use super::avx512;
 use super::codes::{BLOCK, CENTRE};
+use crate::model::matrix::split;
 
 /// Neighbouring k whose products are added up by one instruction.
 pub const STEP: usize = 4;
@@ -61,9 +60,11 @@ impl IntRows {
 
     pub(super) fn fill_for(&mut self, isa: Isa, rows: &[f32], k: usize, halves: bool) {
         self.isa = isa;
-        let ranges: Vec<_> = split(rows.len() / k, isa.tile_rows()).collect();
+        let m = rows.len() / k;
+        let most = isa.tile_rows(m);
+        let ranges: Vec<_> = split(m, most).collect();
         self.tiles.resize_with(ranges.len(), IntTile::default);
-        let few = ALONE.div_ceil(k * isa.tile_rows());
+        let few = ALONE.div_ceil(k * most);
         self.tiles.par_iter_mut().zip(ranges).with_min_len(few).for_each(|(tile, range)| {
             tile.resize(range.len(), k.div_ceil(BLOCK), halves);
             let rows = &rows[range.start * k..range.end * k];
@@ -186,26 +187,4 @@ pub fn round(block: &[f32; BLOCK], out: &mut [i8; BLOCK]) -> Rounded {
         }
     }
     Rounded { scale, sums }
-}
-
-/// The rows of each tile: as few tiles as `most` rows in each allow, none more than one row longer than another.
-fn split(m: usize, most: usize) -> impl Iterator<Item = Range<usize>> {
-    let tiles = m.div_ceil(most).max(1);
-    (0..tiles).map(move |tile| tile * m / tiles..(tile + 1) * m / tiles)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tiles_hold_every_row_once_and_are_balanced() {
-        for m in 1..40 {
-            let ranges: Vec<_> = split(m, 6).collect();
-            assert_eq!(ranges.len(), m.div_ceil(6));
-            assert!(ranges.windows(2).all(|pair| pair[0].end == pair[1].start));
-            assert!(ranges.iter().all(|range| range.len() <= 6 && range.len() >= m / ranges.len()));
-            assert_eq!((ranges[0].start, ranges[ranges.len() - 1].end), (0, m));
-        }
-    }
 }
