@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
+use super::engine::Loaded;
 use super::families::Outline;
 use super::matrix::Compute;
 use super::template::{Options as TemplateOptions, Template};
@@ -131,7 +132,7 @@ impl Model {
         let opened = Opened::open(name, path, loading)?;
         let cache_bytes = opened.room(path, loading.compute)?;
         let Opened { outline, weights, tokenizer, template, info } = opened;
-        let decoder = outline.build(&weights, loading.compute)?;
+        let decoder = Loaded::Cpu(outline.build(&weights, &loading.compute)?);
         let template_options = loading.template_options.clone();
         Ok(Model { decoder, tokenizer, template, template_options, info, cache_bytes })
     }

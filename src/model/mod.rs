@@ -9,7 +9,9 @@
 //! | `tokenizer`, `template` | text to ids, request to text |
 //! | `families` | what the decoder of each architecture is made of |
 //! | `load` | all of these become a model |
-//! | `decoder`, `matrix`, `simd` | the forward pass over rows |
+//! | `decoder`, `matrix`, `simd` | the forward pass over rows, on this processor |
+//! | `tensors` | the same on a device |
+//! | `engine` | what generation needs of either |
 //! | `tree` | which positions are shared |
 //! | `scores`, `sampling` | figures of a next-token distribution, and the choice of a token |
 //! | `job`, `generate` | a batch of prompts and baselines, answered |
@@ -18,6 +20,7 @@
 pub mod cache_dir;
 pub(crate) mod candle;
 mod decoder;
+mod engine;
 mod families;
 mod generate;
 pub mod hub;
@@ -28,6 +31,7 @@ mod sampling;
 mod scores;
 mod simd;
 mod template;
+mod tensors;
 mod tokenizer;
 mod tree;
 pub mod weights;
@@ -35,7 +39,7 @@ pub mod weights;
 use std::sync::atomic::AtomicBool;
 
 use crate::{Error, Result};
-use decoder::Decoder;
+use engine::Loaded;
 use template::Template;
 
 pub use job::{Answers, Finish, Forced, Generation, Job, Layers, Progress, Settings, Time};
@@ -47,7 +51,7 @@ pub(crate) use tokenizer::Tokenizer;
 /// A loaded model.
 #[derive(Debug)]
 pub struct Model {
-    decoder: Decoder,
+    decoder: Loaded,
     tokenizer: Tokenizer,
     template: Option<Template>,
     template_options: TemplateOptions,
@@ -183,7 +187,7 @@ impl Model {
     /// not there, or a prompt does not fit ([`Model::fits`]).
     pub fn answer(&self, job: &Job<'_>, cancel: &AtomicBool, progress: &dyn Fn(Progress)) -> Result<Answers> {
         self.check(job).map_err(|what| Error::Model { model: self.info.name.clone(), what })?;
-        generate::answer(&self.decoder, &self.info.end_ids, job, cancel, progress)
+        generate::answer(&mut *self.decoder.begin()?, &self.info.end_ids, job, cancel, progress)
     }
 
     fn check(&self, job: &Job<'_>) -> Result<(), String> {

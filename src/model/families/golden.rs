@@ -8,9 +8,11 @@ use std::sync::atomic::AtomicBool;
 
 use serde_json::Value;
 
-use super::super::decoder::{Row, Workspace};
+use super::super::decoder::Row;
+use super::super::engine::{Loaded, Sizes};
 use super::super::generate;
 use super::super::job::{Answers, Job, Layers, Settings};
+use super::super::tensors::{OnDevice, Place};
 use super::super::tree::{NodeId, Tree};
 use super::*;
 
@@ -56,15 +58,23 @@ fn dir(model: &Value) -> PathBuf {
     folder().join(name(model))
 }
 
-fn of_folder(dir: &Path, compute: Compute) -> Decoder {
+fn of_folder(dir: &Path, compute: Compute) -> Loaded {
     let outline = Outline::of_config(&Config::open(dir).unwrap()).unwrap();
-    outline.build(&Arc::new(Weights::open(dir).unwrap()), compute).unwrap()
+    Loaded::Cpu(outline.build(&Arc::new(Weights::open(dir).unwrap()), &compute).unwrap())
 }
 
-fn of_gguf(path: &Path, compute: Compute) -> Decoder {
+/// The decoder of devices, on this processor.
+fn in_tensors(dir: &Path, compute: Compute) -> Loaded {
+    let outline = Outline::of_config(&Config::open(dir).unwrap()).unwrap();
+    let place = Place::new(candle_core::Device::Cpu, compute).unwrap();
+    let decoder = outline.build(&Arc::new(Weights::open(dir).unwrap()), &place).unwrap();
+    Loaded::Device(OnDevice::new("tiny", decoder, place))
+}
+
+fn of_gguf(path: &Path, compute: Compute) -> Loaded {
     let gguf = Gguf::open(path).unwrap();
     let outline = Outline::of_gguf(&gguf).unwrap();
-    outline.build(&gguf.weights, compute).unwrap()
+    Loaded::Cpu(outline.build(&gguf.weights, &compute).unwrap())
 }
 
 /// |a - b| / |b|.
@@ -76,12 +86,11 @@ fn relative(a: &[f32], b: &[f32]) -> f64 {
 }
 
 /// Largest relative distances of hidden states and logits over all positions of all prompts, which go through together.
-fn distances(decoder: &Decoder, model: &Value) -> (f64, f64) {
+fn distances(decoder: &Loaded, model: &Value) -> (f64, f64) {
     let prompts: Vec<Vec<u32>> = prompts(model).into_iter().map(|p| ids(&p["ids"])).collect();
-    let (width, layers) = (decoder.width, decoder.blocks.len());
+    let mut engine = decoder.begin().unwrap();
+    let Sizes { width, layers, .. } = engine.sizes();
     let mut tree = Tree::default();
-    let mut cache = decoder.cache();
-    let mut work = Workspace::default();
     let paths: Vec<Vec<NodeId>> = prompts
         .iter()
         .map(|prompt| {
@@ -90,7 +99,6 @@ fn distances(decoder: &Decoder, model: &Value) -> (f64, f64) {
             path
         })
         .collect();
-    cache.reserve(tree.slots());
     let rows: Vec<Row<'_>> = paths
         .iter()
         .zip(&prompts)
@@ -99,16 +107,18 @@ fn distances(decoder: &Decoder, model: &Value) -> (f64, f64) {
             (0..path.len()).map(row)
         })
         .collect();
-    let captured = decoder.forward(&rows, &mut cache, &mut work);
+    let captured = engine.forward(&rows, tree.slots()).unwrap();
     let dir = dir(model);
     let (hidden, logits) = (floats(&dir.join("hidden.f32")), floats(&dir.join("logits.f32")));
     let (mut worst_hidden, mut worst_logits) = (0f64, 0f64);
+    let positions: usize = model["prompts"].as_array().unwrap().iter().map(|p| ids(&p["ids"]).len()).sum();
+    let vocabulary = logits.len() / positions;
     let (mut before, mut row) = (0, 0);
     for path in &paths {
-        let distributions = decoder.distributions(path, &cache, &mut work);
+        let distributions = engine.distributions(path).unwrap();
         for (i, distribution) in distributions.iter().enumerate() {
-            let want = &logits[(before + i) * decoder.vocabulary..][..decoder.vocabulary];
-            worst_logits = worst_logits.max(relative(&distribution.logits[..decoder.vocabulary], want));
+            let want = &logits[(before + i) * vocabulary..][..vocabulary];
+            worst_logits = worst_logits.max(relative(&distribution.logits[..vocabulary], want));
             for layer in 0..=layers {
                 let place = before * (layers + 1) + layer * path.len() + i;
                 let ours = &captured[row][layer * width..][..width];
@@ -121,10 +131,10 @@ fn distances(decoder: &Decoder, model: &Value) -> (f64, f64) {
     (worst_hidden, worst_logits)
 }
 
-fn answer(decoder: &Decoder, prompts: &[Vec<u32>], forced: &[(usize, usize)], batch: usize) -> Answers {
+fn answer(decoder: &Loaded, prompts: &[Vec<u32>], forced: &[(usize, usize)], batch: usize) -> Answers {
     let settings = Settings { max_new_tokens: NEW, batch, ..Settings::default() };
     let job = Job { prompts, draw_keys: &[], forced, settings, layers: &Layers::All };
-    generate::answer(decoder, &[], &job, &AtomicBool::new(false), &|_| ()).unwrap()
+    generate::answer(&mut *decoder.begin().unwrap(), &[], &job, &AtomicBool::new(false), &|_| ()).unwrap()
 }
 
 fn furthest(ours: &[f32], want: &Value) -> f64 {
@@ -135,12 +145,32 @@ fn furthest(ours: &[f32], want: &Value) -> f64 {
 
 #[test]
 fn logits_hidden_states_and_greedy_tokens_are_the_references() {
+    check_all(|dir| of_folder(dir, Compute::F32));
+}
+
+#[test]
+fn tensors_are_the_references_too() {
+    check_all(|dir| in_tensors(dir, Compute::F32));
+}
+
+#[test]
+fn tensors_in_f16_are_near() {
+    // 11 bits of mantissa through some layers.
+    const NEAR: f64 = 2e-2;
+    for model in models() {
+        let (hidden, logits) = distances(&in_tensors(&dir(&model), Compute::F16), &model);
+        println!("{}: hidden {hidden:.1e}, logits {logits:.1e} relative in f16", name(&model));
+        assert!(hidden < NEAR && logits < NEAR, "{}: hidden {hidden:e}, logits {logits:e}", name(&model));
+    }
+}
+
+fn check_all(load: impl Fn(&Path) -> Loaded) {
     let models = models();
     assert!(models.len() >= 18);
     let mut failed = Vec::new();
     for model in &models {
         let name = name(model);
-        let decoder = of_folder(&dir(model), Compute::F32);
+        let decoder = load(&dir(model));
         let (hidden, logits) = distances(&decoder, model);
         let prompts = prompts(model);
         let token_ids: Vec<Vec<u32>> = prompts.iter().map(|p| ids(&p["ids"])).collect();
@@ -161,16 +191,22 @@ fn logits_hidden_states_and_greedy_tokens_are_the_references() {
     assert!(failed.is_empty(), "{failed:#?}");
 }
 
+/// A model's prompts and two more that begin like one of them, one of these with another whole: shared positions, and states
+/// that must stay.
+fn prompts_that_share(model: &Value) -> Vec<Vec<u32>> {
+    let mut prompts: Vec<Vec<u32>> = prompts(model).into_iter().map(|p| ids(&p["ids"])).collect();
+    let longest = prompts.iter().max_by_key(|prompt| prompt.len()).unwrap().clone();
+    prompts.push(longest[..longest.len() / 2].to_vec());
+    prompts.push([&longest[..longest.len() / 2], &[5, 6, 7]].concat());
+    prompts
+}
+
 #[test]
 fn alone_and_together_the_bits_are_the_same() {
     for model in models() {
         let name = name(&model);
         let decoder = of_folder(&dir(&model), Compute::F32);
-        let mut prompts: Vec<Vec<u32>> = prompts(&model).into_iter().map(|p| ids(&p["ids"])).collect();
-        // Prompts that begin alike, one of them with another whole: shared positions, and states that must stay.
-        let longest = prompts.iter().max_by_key(|prompt| prompt.len()).unwrap().clone();
-        prompts.push(longest[..longest.len() / 2].to_vec());
-        prompts.push([&longest[..longest.len() / 2], &[5, 6, 7]].concat());
+        let prompts = prompts_that_share(&model);
         let forced: Vec<(usize, usize)> = (0..prompts.len()).map(|prompt| (prompt, 1)).collect();
         let together = answer(&decoder, &prompts, &forced, 8);
         for (i, prompt) in prompts.iter().enumerate() {
@@ -178,6 +214,34 @@ fn alone_and_together_the_bits_are_the_same() {
             assert_eq!(alone.generations[0], together.generations[i], "{name}, prompt {i}");
             assert_eq!(alone.hidden[0], together.hidden[i], "{name}, prompt {i}");
             assert_eq!(alone.forced[0], together.forced[i], "{name}, prompt {i}");
+        }
+    }
+}
+
+/// Largest distance of two lists, relative to the second.
+fn apart(a: &[f32], b: &[f32]) -> f64 {
+    if b.is_empty() { a.len() as f64 } else { relative(a, b) }
+}
+
+#[test]
+fn tensors_alone_and_together_are_equal_within_rounding() {
+    for model in models() {
+        let name = name(&model);
+        let decoder = in_tensors(&dir(&model), Compute::F32);
+        let prompts = prompts_that_share(&model);
+        let forced: Vec<(usize, usize)> = (0..prompts.len()).map(|prompt| (prompt, 1)).collect();
+        let together = answer(&decoder, &prompts, &forced, 8);
+        for (i, prompt) in prompts.iter().enumerate() {
+            let alone = answer(&decoder, &[prompt.clone(), prompts[1].clone()], &[(0, 1)], 1);
+            assert_eq!(alone.generations[0].token_ids, together.generations[i].token_ids, "{name}, prompt {i}");
+            let pairs = [
+                (&alone.generations[0].logprobs, &together.generations[i].logprobs),
+                (&alone.generations[0].entropies, &together.generations[i].entropies),
+                (&alone.forced[0].logprobs, &together.forced[i].logprobs),
+            ];
+            let hidden = alone.hidden[0].iter().zip(&together.hidden[i]);
+            let worst = pairs.into_iter().chain(hidden).map(|(a, b)| apart(a, b)).fold(0.0, f64::max);
+            assert!(worst < RELATIVE, "{name}, prompt {i}: {worst:e}");
         }
     }
 }

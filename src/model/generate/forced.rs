@@ -10,6 +10,7 @@ use super::super::job::Finish;
 use super::super::scores::Distribution;
 use super::super::tree::NodeId;
 use super::{DISTRIBUTIONS, For, Stage, Work};
+use crate::Result;
 
 impl Work<'_> {
     /// A prompt has been computed: the responses of baselines that are complete can be laid after it.
@@ -55,7 +56,7 @@ impl Work<'_> {
     }
 
     /// Scores the forced responses that are computed.
-    pub(super) fn score(&mut self) {
+    pub(super) fn score(&mut self) -> Result<()> {
         let start = Instant::now();
         let all = std::mem::take(&mut self.scoring);
         let prompts = self.job.prompts.len();
@@ -72,7 +73,7 @@ impl Work<'_> {
                 sequence.path[sequence.prompt_length - 1 + t]
             };
             let nodes: Vec<NodeId> = places.iter().map(node).collect();
-            let distributions = self.decoder.distributions(&nodes, &self.cache, &mut self.buffers);
+            let distributions = self.engine.distributions(&nodes)?;
             let baselines: Vec<Option<&Distribution>> = places
                 .iter()
                 .map(|&(pair, t)| self.baselines.get(&self.job.forced[pair].1).and_then(|(along, _)| along.get(t)))
@@ -102,6 +103,7 @@ impl Work<'_> {
             self.unreserve(prompt, self.cost_of_response());
         }
         self.answers.time.forced_seconds += start.elapsed().as_secs_f64();
+        Ok(())
     }
 }
 
