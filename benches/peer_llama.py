@@ -120,26 +120,25 @@ def measure(model, prompts, batch, layout, new):
 
 
 def tries_of(given, prompts):
-    """Tokens per second of every type and batch size; the layout of the cache is chosen first, with one type and size."""
-    sizes = sorted({math.ceil(len(prompts) / k) for k in (1, 2, 4)}, reverse=True)
+    """Tokens per second of one batch of every type and size; the layout of the cache is chosen first, with one type and size."""
+    # The largest first: all prompts in one batch.
+    sizes = [math.ceil(len(prompts) / k) for k in (1, 2, 4)]
     tries, f32_responses = [], None
 
-    def tried(model, kind, size, layout, prompts):
-        responses, seconds, _ = measure(model, prompts, size, layout, given.tried)
-        tries.append({"type": kind, "batch": size, **layout, "tokens_per_second": len(prompts) * given.tried / seconds})
+    def tried(model, kind, size, layout):
+        responses, seconds, _ = measure(model, prompts[:size], size, layout, given.tried)
+        tries.append({"type": kind, "batch": size, **layout, "tokens_per_second": size * given.tried / seconds})
         return responses
 
     for kind in TYPES:
         model = load(convert(given.gguf, kind, given.folder))
         if not tries:
-            some = prompts[: sizes[len(sizes) // 2]]
             for layout in LAYOUTS:
-                tried(model, kind, len(some), layout, some)
+                tried(model, kind, sizes[1], layout)
             layout = {name: fastest(tries)[name] for name in LAYOUTS[0]}
-        for size in sizes:
-            responses = tried(model, kind, size, layout, prompts)
+        responses = [tried(model, kind, size, layout) for size in sizes]
         if kind == "F32":
-            f32_responses = responses
+            f32_responses = responses[0]
         llama.llama_model_free(model)
     return {"tries": tries, "best": fastest(tries[len(LAYOUTS) :]), "f32_responses": f32_responses}
 

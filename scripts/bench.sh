@@ -6,6 +6,7 @@
 # Part two: SGS and t over synthetic deltas, with sago, DuckDB and pandas; a whole analysis of a run of the study's size.
 # Installs the peers in .venv-bench the first time: torch is several GB, and llama.cpp is compiled from its source on PyPI (needs a
 # C++ compiler; 5 to 20 minutes on two cores). PART=analysis or PART=job does one part.
+# Arguments go to benches/job.py: --quick --page FILE tries it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 venv="${VENV:-.venv}-bench"
@@ -27,7 +28,7 @@ if [ "$part" != analysis ]; then
   install benches/requirements-llama.txt --no-binary llama-cpp-python ||
     echo "bench: llama.cpp could not be compiled here; its figures will be missing" >&2
   PYTHONPATH=benches "$venv/bin/python" -m unittest --quiet test_job
-  "$venv/bin/python" benches/job.py "$sago"
+  "$venv/bin/python" benches/job.py "$sago" "$@"
 fi
 if [ "$part" != job ]; then
   echo "bench: installing DuckDB and pandas" >&2

@@ -36,6 +36,11 @@ def sizes(width=32, layers=3, heads=4, kv=2, inner=48, head=16, vocabulary=VOCAB
     return out | dict(intermediate_size=inner, head_dim=head, vocab_size=vocabulary)
 
 
+def derived_head(**changes):
+    """Sizes where the head's is the width over the heads and has no key of its own."""
+    return {k: v for k, v in sizes(**changes).items() if k != "head_dim"}
+
+
 def family(model_type, architecture, dtype="bfloat16"):
     return dict(architectures=[architecture], model_type=model_type, torch_dtype=dtype)
 
@@ -79,10 +84,19 @@ QWEN3_5_TEXT = sizes(layers=4, head=32, heads=2, kv=1) | dict(
         mrope_interleaved=True, mrope_section=[2, 1, 1], rope_type="default", rope_theta=10000000, partial_rotary_factor=0.25
     ),
 )
-PHI3 = family("phi3", "Phi3ForCausalLM") | {k: v for k, v in sizes().items() if k != "head_dim"} | dict(
-    attention_bias=False, attention_dropout=0.0, bos_token_id=1, eos_token_id=270, pad_token_id=270, embd_pdrop=0.0,
+# The layer with which Qwen 3.5 guesses the token after the next, which a checkpoint keeps beside the model.
+QWEN3_5_MTP = {f"mtp.{name}.weight": shape for name, shape in {
+    "fc": (32, 64), "norm": (32,), "pre_fc_norm_embedding": (32,), "pre_fc_norm_hidden": (32,),
+    "layers.0.input_layernorm": (32,), "layers.0.post_attention_layernorm": (32,),
+    "layers.0.self_attn.q_norm": (32,), "layers.0.self_attn.k_norm": (32,),
+    "layers.0.self_attn.q_proj": (128, 32), "layers.0.self_attn.k_proj": (32, 32), "layers.0.self_attn.v_proj": (32, 32),
+    "layers.0.self_attn.o_proj": (32, 64), "layers.0.mlp.gate_proj": (48, 32), "layers.0.mlp.up_proj": (48, 32),
+    "layers.0.mlp.down_proj": (32, 48),
+}.items()}
+PHI3 = family("phi3", "Phi3ForCausalLM") | derived_head(heads=2, kv=1) | dict(
+    attention_bias=False, attention_dropout=0.0, bos_token_id=1, eos_token_id=310, pad_token_id=310, embd_pdrop=0.0,
     resid_pdrop=0.0, hidden_act="silu", initializer_range=0.02, rms_norm_eps=1e-05, rope_theta=10000.0,
-    tie_word_embeddings=False, use_cache=True, hidden_size=64,
+    tie_word_embeddings=False, use_cache=True,
 )
 
 MODELS = {
@@ -104,7 +118,7 @@ MODELS = {
     ),
     # Qwen 2.5: biases of the queries, keys and values; more rows than tokens; two files and their index.
     "qwen2": Tiny(
-        family("qwen2", "Qwen2ForCausalLM") | {k: v for k, v in sizes(vocabulary=328, width=64).items() if k != "head_dim"} | dict(
+        family("qwen2", "Qwen2ForCausalLM") | derived_head(vocabulary=328, heads=2, kv=1) | dict(
             attention_dropout=0.0, bos_token_id=300, eos_token_id=302, hidden_act="silu", initializer_range=0.02,
             max_position_embeddings=512, max_window_layers=2, rms_norm_eps=1e-06, rope_theta=1000000.0, sliding_window=6,
             tie_word_embeddings=True, use_cache=True, use_sliding_window=False,
@@ -120,7 +134,7 @@ MODELS = {
     "gemma4_e4b": Tiny(
         family("gemma4", "Gemma4ForConditionalGeneration") | dict(
             audio_config=None, audio_token_id=311, boa_token_id=312, boi_token_id=313, dtype="bfloat16",
-            eoa_token_index=314, eoi_token_id=315, eos_token_id=[1, 106], image_token_id=316, initializer_range=0.02,
+            eoa_token_index=314, eoi_token_id=315, eos_token_id=[1, 6], image_token_id=316, initializer_range=0.02,
             video_token_id=317, tie_word_embeddings=True, text_config=GEMMA4_TEXT,
             vision_config=dict(
                 model_type="gemma4_vision", hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=1,
@@ -137,8 +151,8 @@ MODELS = {
     # Gemma 4 as E2B: a wider MLP in the layers that share keys and values; the text model alone.
     "gemma4_e2b": Tiny(
         GEMMA4_TEXT | family("gemma4_text", "Gemma4ForCausalLM") | dict(use_double_wide_mlp=True, layer_types=[
-            "sliding_attention", "full_attention", "full_attention", "sliding_attention", "full_attention",
-        ], num_hidden_layers=5, num_kv_shared_layers=2, global_head_dim=48),
+            "full_attention", "sliding_attention", "full_attention", "sliding_attention", "full_attention",
+        ], num_hidden_layers=5, num_kv_shared_layers=2, global_head_dim=48, num_attention_heads=2),
         without=GEMMA4_WITHOUT,
     ),
     # Qwen 3.5 in the layout of its checkpoints: beside a vision tower and a head for speculative decoding.
@@ -149,7 +163,7 @@ MODELS = {
             vision_config=dict(model_type="qwen3_5", depth=1, hidden_size=16, intermediate_size=16, num_heads=1, out_hidden_size=32),
         ),
         prefix="model.language_model.",
-        others={"model.visual.blocks.0.attn.proj.bias": (16,), "mtp.fc.weight": (32, 64)},
+        others={"model.visual.blocks.0.attn.proj.bias": (16,)} | QWEN3_5_MTP,
         without=[dict(rope_parameters=QWEN3_5_TEXT["rope_parameters"] | dict(partial_rotary_factor=1.0))],
     ),
     # Qwen 3.5, text alone, untied, as many key as value heads.
@@ -162,7 +176,7 @@ MODELS = {
     ),
     # Llama 2: as many key as query heads, untied, stored in f32, no head_dim key.
     "llama2": Tiny(
-        LLAMA | {k: v for k, v in sizes(heads=2, kv=2).items() if k != "head_dim"} | dict(
+        LLAMA | derived_head(heads=2, kv=2) | dict(
             bos_token_id=1, eos_token_id=2, max_position_embeddings=512, rope_scaling=None, tie_word_embeddings=False,
             torch_dtype="float32",
         ),
@@ -170,7 +184,7 @@ MODELS = {
     ),
     # Mistral: a window on every layer; stored in f16.
     "mistral": Tiny(
-        family("mistral", "MistralForCausalLM", "float16") | {k: v for k, v in sizes(heads=4, width=64).items() if k != "head_dim"} | dict(
+        family("mistral", "MistralForCausalLM", "float16") | derived_head(heads=2, kv=1) | dict(
             attention_dropout=0.0, bos_token_id=1, eos_token_id=2, hidden_act="silu", initializer_range=0.02,
             max_position_embeddings=512, rms_norm_eps=1e-05, rope_theta=10000.0, sliding_window=6,
             tie_word_embeddings=False, use_cache=True,
@@ -179,14 +193,14 @@ MODELS = {
         without=[dict(sliding_window=None)],
     ),
     "smollm2": Tiny(
-        LLAMA | {k: v for k, v in sizes(width=48, heads=3, kv=1).items() if k != "head_dim"} | dict(
+        LLAMA | derived_head(width=48, heads=3, kv=1) | dict(
             bos_token_id=1, eos_token_id=2, pad_token_id=2, is_llama_config=True, max_position_embeddings=512,
             rope_interleaved=False, rope_scaling=None, rope_theta=130000, tie_word_embeddings=True,
         ),
     ),
     # SmolLM 3: every fourth layer has no positions.
     "smollm3": Tiny(
-        family("smollm3", "SmolLM3ForCausalLM") | {k: v for k, v in sizes(layers=4, heads=2, kv=1).items() if k != "head_dim"} | dict(
+        family("smollm3", "SmolLM3ForCausalLM") | derived_head(layers=4, heads=2, kv=1) | dict(
             attention_bias=False, attention_dropout=0.0, bos_token_id=300, eos_token_id=305, pad_token_id=301,
             hidden_act="silu", initializer_range=0.02, layer_types=["full_attention"] * 4, max_position_embeddings=512,
             max_window_layers=28, mlp_bias=False, no_rope_layer_interval=4, no_rope_layers=[1, 1, 1, 0], pretraining_tp=2,
@@ -219,7 +233,7 @@ MODELS = {
     # Gemma 3 1B: norms of queries and keys, two rotary bases, five layers with a window to one without.
     "gemma3_1b": Tiny(
         family("gemma3_text", "Gemma3ForCausalLM") | GEMMA | sizes(layers=6, heads=2, kv=1) | dict(
-            attn_logit_softcapping=None, cache_implementation="hybrid", eos_token_id=[1, 106],
+            attn_logit_softcapping=None, cache_implementation="hybrid", eos_token_id=[1, 6],
             final_logit_softcapping=None, hidden_activation="gelu_pytorch_tanh", max_position_embeddings=512,
             query_pre_attn_scalar=24, rope_local_base_freq=10000, rope_scaling=None, rope_theta=1000000, sliding_window=6,
             sliding_window_pattern=6,
@@ -229,7 +243,7 @@ MODELS = {
     # Gemma 3 4B in the layout of its checkpoints, whose text_config leaves most to the defaults.
     "gemma3_4b": Tiny(
         family("gemma3", "Gemma3ForConditionalGeneration") | dict(
-            boi_token_index=316, eoi_token_index=317, eos_token_id=[1, 106], image_token_index=318, initializer_range=0.02,
+            boi_token_index=316, eoi_token_index=317, eos_token_id=[1, 6], image_token_index=318, initializer_range=0.02,
             mm_tokens_per_image=4,
             text_config=sizes(layers=6, heads=2, kv=1) | dict(
                 model_type="gemma3_text", rope_scaling=dict(factor=8.0, rope_type="linear"), sliding_window=6
@@ -249,7 +263,7 @@ MODELS = {
     # Phi-3 mini 4k: queries, keys and values in one matrix, gate and up in one, a window.
     "phi3": Tiny(
         PHI3 | dict(max_position_embeddings=512, original_max_position_embeddings=512, rope_scaling=None, sliding_window=6,
-                    num_key_value_heads=4),
+                    num_key_value_heads=2),
         without=[dict(sliding_window=None)],
     ),
     # Phi-4 mini: a part of each head turned, factors per frequency for short and for long contexts, tied, grouped queries.

@@ -4,6 +4,7 @@ Byte-level BPE with the family's way of splitting, or SentencePiece BPE with byt
 tokens as the family has them. Into each model's folder go tokenizer.json, tokenizer_config.json and, for some families,
 chat_template.jinja; into families/tokenizers.json the ids that the texts and conversations below get:
     texts                   what is encoded
+    of                      from a folder's name to the NAME whose tokenizer it has
     models.NAME.plain       their ids without, and .special with, what the tokenizer adds to a text
     models.NAME.decoded     the plain ids as text, special tokens included
     models.NAME.chats       messages (their place in "conversations"), options and the text, with its ids, or the refusal
@@ -164,16 +165,16 @@ LLAMA3 = ["<|begin_of_text|>", "<|end_of_text|>", "<|start_header_id|>", "<|end_
 QWEN = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 THOUGHTS = ["<think>", "</think>"]
 RUNS = ["\n\n", "▁▁", "▁▁▁▁", "\n"]
-GEMMA = ["<pad>", "<eos>", "<bos>", "<unk>", "<start_of_turn>", "<end_of_turn>"]
-GEMMA4 = ["<pad>", "<eos>", "<bos>", "<unk>", "<|turn>", "<turn|>", "<|channel>", "<channel|>", "<|think|>"]
+GEMMA = ["<pad>", "<eos>", "<bos>", "<unk>", "<mask>", "<start_of_turn>", "<end_of_turn>"]
+GEMMA4 = ["<pad>", "<eos>", "<bos>", "<unk>", "<mask>", "<|turn>", "<turn|>", "<|channel>", "<channel|>", "<|think|>"]
 PHI3_TAIL = ["<|endoftext|>", "<|assistant|>", "<|system|>", "<|end|>", "<|user|>"]
 
 
-def gemma(names, template):
+def gemma(names, template, **more):
     return dict(
         make=lambda: sentencepiece(names, 320, runs=RUNS, opening="<bos>"),
         config=dict(tokenizer_class="GemmaTokenizer", bos_token="<bos>", eos_token="<eos>", pad_token="<pad>", unk_token="<unk>",
-                    add_bos_token=True, add_eos_token=False),
+                    mask_token="<mask>", add_bos_token=True, add_eos_token=False) | more,
         template=template,
     )
 
@@ -221,7 +222,9 @@ KINDS = {
     ),
     "gemma": gemma(GEMMA, "gemma"),
     "gemma3": gemma(GEMMA, "gemma3"),
-    "gemma4": gemma(GEMMA4, "gemma4"),
+    "gemma4": gemma(GEMMA4, "gemma4", extra_special_tokens=dict(
+        sot_token="<|turn>", eot_token="<turn|>", soc_token="<|channel>", eoc_token="<channel|>", think_token="<|think|>"
+    )),
     "phi3": dict(
         make=lambda: sentencepiece(
             ["<unk>", "<s>", "</s>"], 310, tail=PHI3_TAIL, prefix="parts", tail_flags=dict(rstrip=True)
@@ -290,7 +293,7 @@ def golden(folder, kind):
 def main():
     out = sys.argv[1]
     logging.set_verbosity_error()
-    made = {}
+    made, of = {}, {}
     for name in MODELS:
         kind = KINDS[OF_MODEL[name]]
         write_tokenizer(os.path.join(out, name), kind)
@@ -300,9 +303,10 @@ def main():
             assert made[same[0]][1] == values, name
         else:
             made[name] = OF_MODEL[name], values
+        of[name] = same[0] if same else name
     with open(os.path.join(out, "tokenizers.json"), "w") as f:
         lines = ",\n".join(f"{json.dumps(n)}: {json.dumps(v)}" for n, (_, v) in made.items())
-        f.write(f'{{"texts": {json.dumps(TEXTS)},\n"conversations": {json.dumps(CONVERSATIONS)},\n"models": {{\n{lines}\n}}}}\n')
+        f.write(f'{{"of": {json.dumps(of)},\n"texts": {json.dumps(TEXTS)},\n"conversations": {json.dumps(CONVERSATIONS)},\n"models": {{\n{lines}\n}}}}\n')
 
 
 if __name__ == "__main__":

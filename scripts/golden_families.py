@@ -12,7 +12,11 @@ little-endian f32 values, prompts one after the other in the order of the index:
 and in families/families.json, per model: the files, the sizes, and for each prompt its ids, and for greedy continuation the
 tokens, their log-probabilities and entropies (nats, from raw logits), and the smallest lead of a best logit over the second.
 
-Made with transformers 5.24, torch 2.15 (CPU) and safetensors 0.6 or later.
+The continuation goes on past an end token. In phi3_longrope a batch would give the short prompts the long factors, because
+the library chooses them by the longest text of a batch; each prompt alone is the reference here as everywhere.
+
+Made with transformers 5.24 and torch 2.15 (CPU). family_tokenizers.py and family_gguf.py add to what this script leaves, and
+are to be run after it, in this order.
 
     python scripts/golden_families.py tests/golden/families [NAME ...]
 """

@@ -85,7 +85,6 @@ impl Backend for Local {
             seed: generation.seed,
             batch: self.batch,
             cache_bytes: self.model.cache_bytes(),
-            ..Settings::default()
         };
         let mut answers = Vec::with_capacity(wordings.len() * generation.repeats);
         let mut time = Time::default();

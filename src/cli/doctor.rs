@@ -10,10 +10,10 @@ use sysinfo::{Disks, System};
 
 use super::{Done, mib, print};
 use crate::measure::bertscore::BertScorer;
-use crate::model::{Loading, Model};
 use crate::model::cache_dir::{cache_dir, demo_encoder, demo_model, models_dir};
 use crate::model::hub::Settings;
 use crate::model::weights::config::Config;
+use crate::model::{Loading, Model};
 use crate::store::files::files_below;
 use crate::{Error, Result};
 

@@ -18,6 +18,7 @@ use crate::{Error, Result, query};
 #[command(after_help = "Examples:
   sago measure runs/first --encoder models/roberta-large --layer 17    BERTScore by another encoder
   sago measure runs/first --encoder minilm                             and back
+  sago measure runs/first --encoder minilm --idf                       rare words weigh more
   sago measure runs/first --metrics --judges rules                     after an update of sago
 
 The responses stay as they are. New scores take the place of the old ones, in the tables similarities and judgements, with
@@ -32,6 +33,9 @@ pub struct Measure {
     /// The encoder's layer, from 1; where none is said, one that suits it
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     layer: Option<i64>,
+    /// Weigh tokens more that few of the run's prompts have
+    #[arg(long)]
+    idf: bool,
     /// BLEU and chrF
     #[arg(long)]
     metrics: bool,
@@ -53,21 +57,27 @@ enum Judges {
 impl Measure {
     pub fn carry_out(self) -> Result<Done> {
         let progress = Stderr::new(self.quiet);
-        let encoder = self.encoder.clone().or_else(|| self.layer.map(|_| "minilm".to_string()));
-        let said = Begun { encoder, layer: self.layer, metrics: self.metrics, judges: self.judges.is_some() };
+        let encoder = self.encoder.clone().or_else(|| (self.layer.is_some() || self.idf).then(|| "minilm".to_string()));
+        let (layer, idf, judges) = (self.layer, self.idf, self.judges.is_some());
+        let said = Begun { encoder, layer, idf, metrics: self.metrics, judges };
         if said == Begun::default() {
             let error = Error::input("what should be measured?");
-            return Err(error.expected("one or more of --encoder, --layer, --metrics, --judges rules").into());
+            return Err(error.expected("one or more of --encoder, --layer, --idf, --metrics, --judges rules").into());
         }
         let scorer = match &said.encoder {
             Some(encoder) if encoder == "none" => {
                 let error = Error::input("without an encoder there is nothing to measure").key("--encoder");
                 return Err(error.found("none").expected("minilm, or a folder").into());
             }
-            Some(encoder) => plan::scorer(&Settings {
-                encoder: Some(Said::flag("--encoder", encoder.clone())),
-                layer: self.layer.map(|layer| Said::flag("--layer", layer)),
-            })?,
+            Some(encoder) => {
+                let prompts = if idf { run::prompt_texts(&self.run)? } else { Vec::new() };
+                let settings = Settings {
+                    encoder: Some(Said::flag("--encoder", encoder.clone())),
+                    layer: layer.map(|layer| Said::flag("--layer", layer)),
+                    idf: Some(Said::flag("--idf", idf)),
+                };
+                plan::scorer(&settings, &prompts.iter().map(String::as_str).collect::<Vec<_>>())?
+            }
             None => None,
         };
         let stop = stop_on_ctrl_c(KEPT)?;

@@ -104,10 +104,11 @@ impl Opened {
     }
 }
 
-/// Bytes of memory that can be had: the system's, or less where a container is held to less.
+/// Bytes of memory that can be had: the system's, or less where a container is held to less. What can't be found out is no
+/// reason to refuse a model.
 fn available() -> u64 {
-    let memory = MemoryRefreshKind::nothing().with_ram();
-    let system = System::new_with_specifics(RefreshKind::nothing().with_memory(memory));
+    let memory = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
+    let Ok(system) = System::new_with_specifics(memory) else { return u64::MAX };
     let of_container = system.cgroup_limits().map(|limits| limits.free_memory);
     of_container.map_or(system.available_memory(), |free| free.min(system.available_memory()))
 }

@@ -112,6 +112,8 @@ pub struct Measure {
     pub encoder: Option<Said<String>>,
     /// Its layer.
     pub layer: Option<Said<i64>>,
+    /// Whether tokens weigh more that few of the study's prompts have.
+    pub idf: Option<Said<bool>>,
 }
 
 /// `[store]`.
@@ -245,7 +247,7 @@ impl Config {
         each_said!(self, |s| s.locate(file, text), [seed, prompts, generation.max_new_tokens, generation.seed]);
         each_said!(self, |s| s.locate(file, text), [generation.repeats, measure.layer]);
         each_said!(self, |s| s.locate(file, text), [generation.temperature, generation.top_p, variants.threshold]);
-        each_said!(self, |s| s.locate(file, text), [generation.ignore_end, variants.built_in]);
+        each_said!(self, |s| s.locate(file, text), [generation.ignore_end, variants.built_in, measure.idf]);
         each_said!(self, |s| s.locate(file, text), [variants.paraphrases]);
         each_said!(self, |s| s.locate(file, text), [store.activations]);
         for list in [&mut self.variants.subtypes, &mut self.variants.places].into_iter().flatten() {
@@ -283,7 +285,8 @@ impl Config {
         prefer!(self, base, [variants.subtypes, variants.places, variants.built_in, variants.paraphrases]);
         prefer!(self, base, [variants.validity, variants.threshold, variants.strengths.politeness]);
         prefer!(self, base, [variants.strengths.spacing, variants.strengths.punctuation, variants.strengths.casing]);
-        prefer!(self, base, [variants.strengths.length, measure.encoder, measure.layer, store.activations]);
+        prefer!(self, base, [variants.strengths.length, measure.encoder, measure.layer, measure.idf]);
+        prefer!(self, base, [store.activations]);
         self.dtype = self.dtype.or(base.dtype);
         if self.model.is_empty() {
             self.model = base.model;

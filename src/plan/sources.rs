@@ -113,8 +113,7 @@ pub fn models(config: &Config, max_new_tokens: usize, transfer: &dyn Transfer) -
     let mut places = Vec::new();
     let settings = Settings::of_environment();
     for entry in entries {
-        let loading =
-            Loading { compute: compute(entry, config.dtype.as_ref())?, template_options: options(entry)? };
+        let loading = Loading { compute: compute(entry, config.dtype.as_ref())?, template_options: options(entry)? };
         let found = find(entry, &settings, transfer)?;
         let name = match &entry.name {
             Some(said) => slug(said, "model.name")?,
@@ -219,21 +218,26 @@ fn source(entry: &config::Model, found: &Found) -> String {
 
 /// Loads the scorer of BERTScore; None where the user wants none.
 ///
+/// Weights by IDF, where they are asked for, are those of `prompts`, the texts of all prompts of the study: known before any
+/// model answers, so that every part of a run, a later one of it and a later measurement weigh alike.
+///
 /// # Errors
 /// The encoder is not there or broken, or the layer is impossible.
-pub fn scorer(said: &config::Measure) -> Result<Option<BertScorer>> {
+pub fn scorer(said: &config::Measure, prompts: &[&str]) -> Result<Option<BertScorer>> {
     let layer = said.layer.as_ref().map(|s| s.whole("measure.layer", 1..=1000)).transpose()?;
     let dir = match said.encoder.as_ref().map(|s| (s, s.value.as_str())) {
         Some((_, "none")) => return Ok(None),
         None | Some((_, "minilm")) => model::cache_dir::demo_encoder()?,
         Some((said, dir)) if !Path::new(dir).is_dir() => {
             let error = said.wrong("measure.encoder", format!("there is no folder {dir}"));
-            let files = "minilm, none, or a folder with config.json, tokenizer.json and model.safetensors";
+            let files = "minilm, none, or a folder with config.json, tokenizer.json and safetensors";
             return Err(error.expected(files).into());
         }
         Some((_, dir)) => PathBuf::from(dir),
     };
+    let weighs = said.idf.as_ref().is_some_and(|idf| idf.value);
     let loaded = BertScorer::load(&dir, layer);
+    let loaded = if weighs { loaded.and_then(|scorer| scorer.with_idf(prompts)) } else { loaded };
     log::info!("encoder of BERTScore: {}", dir.display());
     match (&said.layer, &said.encoder) {
         (Some(layer), _) => layer.check("measure.layer", loaded).map(Some),

@@ -164,7 +164,9 @@ fn lengths(tokenizer: &Tokenizer, ids: &[u32], text: &str) -> Result<Option<Vec<
     // Tokens and text up to here are settled; `begun` units of what follows are given to tokens.
     let (mut from, mut rest, mut begun) = (0, text, 0);
     for end in 1..=ids.len() {
-        let piece = tokenizer.decode(ids.get(from..end).unwrap_or_default())?;
+        let piece = ids.get(from..end).unwrap_or_default();
+        // Only the first piece of a text can lose the space before its first word.
+        let piece = if rest.len() == text.len() { tokenizer.decode(piece)? } else { tokenizer.decode_rest(piece)? };
         // A character that is cut ends in U+FFFD until its last token is there.
         let is_cut = piece.ends_with('\u{fffd}') && end < ids.len();
         let whole = if is_cut { piece.trim_end_matches('\u{fffd}') } else { piece.as_str() };

@@ -52,6 +52,20 @@ impl Wordings {
     }
 }
 
+/// The texts of the run's prompts; none where there is no such table.
+///
+/// # Errors
+/// prompts.parquet can't be read.
+pub fn prompt_texts(run: &Path) -> Result<Vec<String>> {
+    let table = Table::named("prompts").ok_or_else(|| Error::table("prompts")("not one of the raw tables"))?;
+    let path = run.join("prompts.parquet");
+    if !path.is_file() {
+        return Ok(Vec::new());
+    }
+    let batch = read::columns(&path, table, &["text"])?;
+    Ok(read::texts(&batch, "text")?.iter().flatten().map(str::to_string).collect())
+}
+
 /// What one model answered to the baselines of one data set, repeat 0.
 pub(super) struct Baselines {
     /// Name of the data set.

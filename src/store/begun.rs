@@ -20,6 +20,9 @@ pub struct Begun {
     pub encoder: Option<String>,
     /// The encoder's layer, where one was said.
     pub layer: Option<i64>,
+    /// Whether BERTScore weighs tokens by IDF.
+    #[serde(default)]
+    pub idf: bool,
     /// Whether BLEU and chrF are computed again.
     pub metrics: bool,
     /// Whether the built-in rules judge again.
@@ -57,7 +60,8 @@ impl Begun {
         std::fs::remove_file(&path).map_err(Error::io("remove", &path))
     }
 
-    /// Whether this, carried out to its end, leaves nothing of `other` half done. Another encoder or layer replaces a begun one.
+    /// Whether this, carried out to its end, leaves nothing of `other` half done. Another encoder, layer or
+    /// weight replaces a begun one.
     pub fn covers(&self, other: &Begun) -> bool {
         let has = |mine: bool, others: bool| mine || !others;
         has(self.encoder.is_some(), other.encoder.is_some())
@@ -74,6 +78,7 @@ impl Begun {
         if let Some(layer) = self.layer {
             command.push_str(&format!(" --layer {layer}"));
         }
+        command.push_str(if self.idf { " --idf" } else { "" });
         command.push_str(if self.metrics { " --metrics" } else { "" });
         command.push_str(if self.judges { " --judges rules" } else { "" });
         command
@@ -95,10 +100,11 @@ mod tests {
     fn what_was_begun_is_read_back_and_must_be_finished() {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(Begun::read(dir.path()).unwrap(), None);
-        let begun = Begun { encoder: Some("minilm".to_string()), layer: Some(3), metrics: true, judges: false };
+        let begun =
+            Begun { encoder: Some("minilm".to_string()), layer: Some(3), idf: true, metrics: true, judges: false };
         begun.write(dir.path()).unwrap();
         assert_eq!(Begun::read(dir.path()).unwrap().as_ref(), Some(&begun));
-        assert_eq!(begun.command(Path::new("r")), "sago measure r --encoder minilm --layer 3 --metrics");
+        assert_eq!(begun.command(Path::new("r")), "sago measure r --encoder minilm --layer 3 --idf --metrics");
         let other = Begun { encoder: Some("other".to_string()), ..begun.clone() };
         assert!(other.covers(&begun) && Begun { judges: true, ..begun.clone() }.covers(&begun));
         assert!(!Begun { metrics: false, ..other }.covers(&begun));

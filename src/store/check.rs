@@ -110,6 +110,7 @@ impl Manifest {
         let said = Begun {
             encoder: measured.contains("bertscore").then(|| ENCODER.to_string()),
             layer: None,
+            idf: self.signatures.get("bertscore").is_some_and(|by| by.iter().any(|s| s.contains("|idf:yes|"))),
             metrics: measured.contains("metrics"),
             judges: measured.contains("judges"),
         };

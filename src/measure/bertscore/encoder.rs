@@ -1,30 +1,32 @@
 //! The encoder: from texts to hidden states of one layer.
 //!
-//! In: a folder with a BERT model, and texts. Out: for each text its tokens and their hidden states, scaled to length 1.
-//! Batches hold texts of similar length and a bounded number of tokens; padding is masked and cut off again.
+//! In: a folder with an encoder of a known family, and texts. Out: for each text its tokens and their hidden states, scaled
+//! to length 1. Batches hold a bounded number of tokens, without padding; a text's states are the same in any batch.
 
 use std::fmt::Display;
 use std::fs;
 use std::path::Path;
 
-use candle_core::{D, DType, Device, Tensor};
-use candle_nn::VarBuilder;
-use candle_transformers::models::bert::{BertModel, Config};
-use rayon::prelude::*;
-use tokenizers::{Tokenizer, TruncationParams};
-
+use super::config::{Shape, Unfit};
+use super::network::Network;
+use super::rows::to_unit;
+use super::tokens::{TextTokenizer, Tokens};
+use super::weights::Weights;
 use crate::measure::validity::default_layer;
 use crate::model::candle::said;
-use crate::{Error, Result, hash};
+use crate::{Error, Result};
 
-/// Most tokens of a batch, padding included: enough to keep the matrix products busy, few enough for the caches.
+/// Most tokens of a batch: enough to keep the matrix products busy, few enough for the caches.
 const BATCH_TOKENS: usize = 2048;
 
-/// A BERT model cut off above one layer, and its tokenizer.
+/// What a folder must hold.
+pub(super) const FILES: &str = "config.json, tokenizer.json, and model.safetensors or its shards";
+
+/// An encoder cut off above one layer, and its tokenizer.
 pub struct Encoder {
-    model: BertModel,
-    tokenizer: Tokenizer,
-    /// Name of the folder it was loaded from.
+    network: Network,
+    tokenizer: TextTokenizer,
+    /// Name of the folder it was loaded from; in the hub's cache, of the repository.
     pub name: String,
     /// The block whose output is given, from 1.
     pub layer: usize,
@@ -32,142 +34,142 @@ pub struct Encoder {
     pub weights: String,
     /// Most tokens of a text, special ones included; what is beyond is cut.
     pub max_tokens: usize,
-    pad: u32,
-    edges: [u32; 2],
-}
-
-/// A text as the encoder gets it.
-pub(super) struct Tokens {
-    pub(super) ids: Vec<u32>,
-    /// Which tokens have weight 1; begin and end tokens have 0.
-    pub(super) counts: Vec<bool>,
-    pub(super) truncated: bool,
-}
-
-impl Tokens {
-    /// Whether there is nothing to average over: no token but begin and end tokens.
-    pub(super) fn is_empty(&self) -> bool {
-        !self.counts.contains(&true)
-    }
 }
 
 impl Encoder {
-    /// Loads `config.json`, `model.safetensors` and `tokenizer.json` from `dir`, up to block `layer`.
+    /// Loads configuration, weights and tokenizer from `dir`, up to block `layer`.
     ///
-    /// Errors: a file is missing, is no BERT model, or is incomplete; `layer` is 0 or above the number of blocks.
+    /// Errors: a file is missing, of a family that is not known, or incomplete; `layer` is 0 or above the number of blocks.
     pub fn load(dir: &Path, layer: Option<usize>) -> Result<Encoder> {
         let read = |file: &str| {
             let path = dir.join(file);
             fs::read(&path).map_err(|e| match e.kind() {
                 std::io::ErrorKind::NotFound => Error::input(format!("the BERTScore encoder has no {file}"))
                     .file(dir)
-                    .expected("config.json, model.safetensors, tokenizer.json")
+                    .expected(FILES)
                     .fix("run scripts/fetch-models.sh")
                     .into(),
                 _ => Error::io("read", &path)(e),
             })
         };
-        let name = dir.file_name().map_or_else(|| "encoder".to_string(), |n| n.to_string_lossy().into_owned());
+        let name = name_of(dir);
         let broken = |file: &str, e: &dyn Display| -> Error {
             Error::Model {
                 model: name.clone(),
                 what: format!("{file} of the BERTScore encoder can't be used: {}", said(e)),
             }
         };
-        let mut config: Config =
-            serde_json::from_slice(&read("config.json")?).map_err(|e| broken("config.json", &e))?;
-        let weights = read("model.safetensors")?;
-        let hash: String = hash::of_bytes(&weights).chars().take(12).collect();
-        let layer = layer.unwrap_or_else(|| default_layer(&hash, config.num_hidden_layers));
-        if layer == 0 || layer > config.num_hidden_layers {
-            let blocks = config.num_hidden_layers;
+        let shape = Shape::read(&read("config.json")?).map_err(|unfit| match unfit {
+            Unfit::Kind { found, known } => Error::input("the BERTScore encoder is of a family that is not known")
+                .file(dir.join("config.json"))
+                .key("model_type")
+                .found(found)
+                .expected(known)
+                .into(),
+            Unfit::Other(what) => broken("config.json", &what),
+        })?;
+        let weights = Weights::open(dir)?;
+        let hash: String = weights.hash()?.chars().take(12).collect();
+        let layer = layer.unwrap_or_else(|| default_layer(&name, &hash, shape.blocks));
+        if layer == 0 || layer > shape.blocks {
             return Err(Error::input("the BERTScore encoder has no such layer")
                 .file(dir)
                 .key("layer")
                 .found(layer.to_string())
-                .expected(format!("1 to {blocks}"))
+                .expected(format!("1 to {}", shape.blocks))
                 .into());
         }
-        config.num_hidden_layers = layer;
-        let max_tokens = config.max_position_embeddings;
-        let heads_fit = config.num_attention_heads > 0 && config.hidden_size.is_multiple_of(config.num_attention_heads);
-        if max_tokens < 3 || !heads_fit {
-            return Err(broken("config.json", &"its positions or attention heads are impossible"));
-        }
-
-        let model = VarBuilder::from_buffered_safetensors(weights, DType::F32, &Device::Cpu)
-            .and_then(|weights| BertModel::load(weights, &config))
-            .map_err(|e| broken("model.safetensors", &e))?;
-
-        let mut tokenizer = Tokenizer::from_bytes(read("tokenizer.json")?).map_err(|e| broken("tokenizer.json", &e))?;
-        let truncation = TruncationParams { max_length: max_tokens, ..TruncationParams::default() };
-        tokenizer.with_padding(None).with_truncation(Some(truncation)).map_err(|e| broken("tokenizer.json", &e))?;
-        let id = |token: &str| {
-            tokenizer.token_to_id(token).ok_or_else(|| broken("tokenizer.json", &format!("there is no {token}")))
-        };
-        let (pad, edges) = (id("[PAD]")?, [id("[CLS]")?, id("[SEP]")?]);
-        Ok(Encoder { model, tokenizer, name, layer, weights: hash, max_tokens, pad, edges })
+        let max_tokens = limit(dir).map_or(shape.max_tokens, |limit| limit.min(shape.max_tokens));
+        let tokenizer = read("tokenizer.json")?;
+        let tokenizer =
+            TextTokenizer::read(&tokenizer, max_tokens, shape.vocabulary).map_err(|e| broken("tokenizer.json", &e))?;
+        let network = Network::load(weights, shape, layer)?;
+        Ok(Encoder { network, tokenizer, name, layer, weights: hash, max_tokens })
     }
 
     /// An error of this encoder.
-    pub(super) fn failed(&self, e: impl Display) -> Error {
+    fn failed(&self, e: impl Display) -> Error {
         Error::Model { model: self.name.clone(), what: format!("BERTScore encoder: {}", said(e)) }
+    }
+
+    /// Length of a hidden state.
+    pub(super) fn width(&self) -> usize {
+        self.network.width()
+    }
+
+    /// Whether a token is a begin or end token.
+    pub(super) fn is_edge(&self, id: u32) -> bool {
+        self.tokenizer.is_edge(id)
     }
 
     /// The tokens of a text, begin and end tokens included, at most `max_tokens`.
     pub(super) fn tokens(&self, text: &str) -> Result<Tokens> {
-        let encoding = self.tokenizer.encode_fast(text, true).map_err(|e| self.failed(e))?;
-        let ids = encoding.get_ids().to_vec();
-        let counts = ids.iter().map(|id| !self.edges.contains(id)).collect();
-        Ok(Tokens { ids, counts, truncated: !encoding.get_overflowing().is_empty() })
+        self.tokenizer.tokens(text).map_err(|e| self.failed(e))
     }
 
     /// Hidden states `[tokens, width]` of each text in order, rows scaled to length 1. Errors: they are not finite.
-    pub(super) fn embed(&self, texts: &[Tokens]) -> Result<Vec<Tensor>> {
-        let mut by_length: Vec<(usize, &Tokens)> = texts.iter().enumerate().collect();
-        by_length.sort_by_key(|(_, text)| std::cmp::Reverse(text.ids.len()));
-        let mut batches = Vec::new();
-        let mut rest = by_length.as_slice();
-        // The first of the rest is the longest, so it says how many fit.
-        while let Some((_, longest)) = rest.first() {
-            let fit = (BATCH_TOKENS / longest.ids.len().max(1)).clamp(1, rest.len());
-            let (batch, after) = rest.split_at(fit);
-            batches.push(batch);
+    pub(super) fn embed(&self, texts: &[Tokens]) -> Result<Vec<Vec<f32>>> {
+        let mut states = Vec::with_capacity(texts.len());
+        let mut rest = texts;
+        while !rest.is_empty() {
+            let mut tokens = 0;
+            let fit = rest.iter().take_while(|text| {
+                tokens += text.ids.len();
+                tokens <= BATCH_TOKENS
+            });
+            let (batch, after) = rest.split_at(fit.count().max(1));
+            self.embed_batch(batch, &mut states)?;
             rest = after;
         }
-        let states: Vec<Vec<(usize, Tensor)>> = batches
-            .into_par_iter()
-            .map(|batch| self.embed_batch(batch))
-            .collect::<candle_core::Result<_>>()
-            .map_err(|e| self.failed(e))?;
-        let mut states: Vec<(usize, Tensor)> = states.into_iter().flatten().collect();
-        states.sort_by_key(|(place, _)| *place);
-        Ok(states.into_iter().map(|(_, states)| states).collect())
+        Ok(states)
     }
 
-    fn embed_batch(&self, batch: &[(usize, &Tokens)]) -> candle_core::Result<Vec<(usize, Tensor)>> {
-        let width = batch.iter().map(|(_, text)| text.ids.len()).max().unwrap_or(0);
-        let mut ids = Vec::with_capacity(batch.len() * width);
-        let mut mask = Vec::with_capacity(batch.len() * width);
-        for (_, text) in batch {
-            let padding = width - text.ids.len();
-            ids.extend(text.ids.iter().copied().chain(std::iter::repeat_n(self.pad, padding)));
-            mask.extend(std::iter::repeat_n(1f32, text.ids.len()).chain(std::iter::repeat_n(0f32, padding)));
+    fn embed_batch(&self, batch: &[Tokens], states: &mut Vec<Vec<f32>>) -> Result<()> {
+        let ids: Vec<&[u32]> = batch.iter().map(|text| text.ids.as_slice()).collect();
+        let mut all = self.network.states(&ids).map_err(|e| self.failed(e))?;
+        // One that is not finite makes the length so.
+        if !all.chunks_mut(self.width()).all(to_unit) {
+            return Err(self.failed("the encoder gave numbers that are not finite"));
         }
-        let shape = (batch.len(), width);
-        let ids = Tensor::from_vec(ids, shape, &self.model.device)?;
-        let mask = Tensor::from_vec(mask, shape, &self.model.device)?;
-        let states = self.model.forward(&ids, &ids.zeros_like()?, Some(&mask))?;
-        let states = states.broadcast_div(&states.sqr()?.sum_keepdim(D::Minus1)?.sqrt()?)?;
-        let of = |(row, (place, text)): (usize, &(usize, &Tokens))| {
-            // A copy of its own, so that the padded batch is freed.
-            let states = states.get(row)?.narrow(0, 0, text.ids.len())?.force_contiguous()?;
-            // No row is longer than 1, so only what is not finite makes the sum so.
-            if !states.sum_all()?.to_scalar::<f32>()?.is_finite() {
-                return Err(candle_core::Error::Msg("the encoder gave numbers that are not finite".to_string()));
-            }
-            Ok((*place, states))
-        };
-        batch.iter().enumerate().map(of).collect()
+        let mut rest = all.as_slice();
+        for ids in ids {
+            let (text, after) = rest.split_at(ids.len() * self.width());
+            states.push(text.to_vec());
+            rest = after;
+        }
+        Ok(())
+    }
+}
+
+/// The folder's name; `OWNER/NAME` of a snapshot in the hub's cache, `models--OWNER--NAME/snapshots/REVISION`.
+fn name_of(dir: &Path) -> String {
+    let name = |path: Option<&Path>| Some(path?.file_name()?.to_string_lossy().into_owned());
+    let snapshots = dir.parent().filter(|parent| name(Some(parent)).as_deref() == Some("snapshots"));
+    let repository = name(snapshots.and_then(Path::parent));
+    match repository.as_deref().and_then(|name| name.strip_prefix("models--")) {
+        Some(repository) => repository.replacen("--", "/", 1),
+        None => name(Some(dir)).unwrap_or_else(|| "encoder".to_string()),
+    }
+}
+
+/// The tokenizer's own limit, where tokenizer_config.json says one.
+fn limit(dir: &Path) -> Option<usize> {
+    let text = fs::read(dir.join("tokenizer_config.json")).ok()?;
+    let config: serde_json::Value = serde_json::from_slice(&text).ok()?;
+    let limit = config.get("model_max_length")?.as_u64().filter(|&limit| limit >= 3)?;
+    usize::try_from(limit).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_snapshot_of_the_hub_is_named_for_its_repository() {
+        let name = |dir: &str| name_of(Path::new(dir));
+        assert_eq!(name("/models/all-minilm-l6-v2"), "all-minilm-l6-v2");
+        assert_eq!(name("/hub/models--FacebookAI--roberta-large/snapshots/722cf37b"), "FacebookAI/roberta-large");
+        assert_eq!(name("snapshots/mine"), "mine");
+        assert_eq!(name("/"), "encoder");
     }
 }

@@ -321,8 +321,16 @@ impl<'a, F: Form> Reader<'a, F> {
     fn refuse_left_over(&self) -> Result<()> {
         let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         let output = self.names.whole(whole::OUTPUT);
+        let is_spare = |name: &str| {
+            let blocks = self.d.layers.len()..self.d.layers.len() + self.d.spare;
+            blocks.into_iter().any(|block| name.starts_with(&self.names.block(block, ("", ""))))
+        };
         let is_known = |name: &str| {
-            used.contains(name) || !self.names.is_decoders(name) || name == output || self.is_of_shared_keys(name)
+            used.contains(name)
+                || !self.names.is_decoders(name)
+                || name == output
+                || is_spare(name)
+                || self.is_of_shared_keys(name)
         };
         match self.weights.names().find(|name| !is_known(name)) {
             None => Ok(()),

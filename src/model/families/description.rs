@@ -18,6 +18,8 @@ pub struct Description {
     pub epsilon: f32,
     /// The layers, first to last.
     pub layers: Vec<Layer>,
+    /// Blocks that the file has after the last: they predict further tokens, and are not read.
+    pub spare: usize,
     /// Rotations that layers choose from.
     pub rotaries: Vec<Rotary>,
     /// What the gates of feed-forward parts go through.

@@ -27,9 +27,7 @@ impl<'a> Facts<'a> {
     /// Whether a fact is there.
     pub fn has(&self, key: Key) -> bool {
         match self {
-            Facts::Config(config, absent) => {
-                config.contains(key.0) || absent.iter().any(|(name, _)| *name == key.0)
-            }
+            Facts::Config(config, absent) => config.contains(key.0) || absent.iter().any(|(name, _)| *name == key.0),
             Facts::Gguf(gguf, name) => gguf.metadata.contains_key(&full(name, key)),
         }
     }
@@ -67,7 +65,9 @@ impl<'a> Facts<'a> {
     /// [`Error::Input`] where it is not there, or a list of another length.
     pub fn counts(&self, key: Key, layers: usize) -> Result<Vec<usize>> {
         let list = match self {
-            Facts::Config(config, _) => config.get(key.0).filter(|v| v.is_array()).map(|_| config.numbers(key.0)).transpose()?,
+            Facts::Config(config, _) => {
+                config.get(key.0).filter(|v| v.is_array()).map(|_| config.numbers(key.0)).transpose()?
+            }
             Facts::Gguf(gguf, name) => match gguf.metadata.get(&full(name, key)) {
                 Some(Value::List(items)) => {
                     let count = |item: &Value| if let Value::Int(n) = item { usize::try_from(*n).ok() } else { None };

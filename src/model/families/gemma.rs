@@ -80,7 +80,11 @@ pub fn gemma3(facts: &Facts<'_>) -> Result<Description> {
 
 /// The text part of Gemma 4 without experts.
 pub fn gemma4(facts: &Facts<'_>) -> Result<Description> {
-    facts.refuse(("enable_moe_block", ""), facts.flag(("enable_moe_block", ""))?, "false: experts are not supported")?;
+    facts.refuse(
+        ("enable_moe_block", ""),
+        facts.flag(("enable_moe_block", ""))?,
+        "false: experts are not supported",
+    )?;
     let experts = ("num_experts", "expert_count");
     facts.refuse(experts, facts.count_if(experts)?.is_some(), "none: experts are not supported")?;
     let both = ("use_bidirectional_attention", "");

@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use serde_json::Value;
 
+use super::super::cache_dir;
 use super::super::decoder::Row;
 use super::super::engine::{Loaded, Sizes};
 use super::super::generate;
@@ -20,6 +21,8 @@ use super::*;
 const RELATIVE: f64 = 1e-4;
 /// Largest distance of a log-probability or an entropy, nats.
 const NATS: f64 = 1e-4;
+/// The logits of each model's own files.
+const LOGITS: &str = "logits.f32";
 /// New tokens of each response.
 const NEW: usize = 12;
 
@@ -58,23 +61,28 @@ fn dir(model: &Value) -> PathBuf {
     folder().join(name(model))
 }
 
-fn of_folder(dir: &Path, compute: Compute) -> Loaded {
-    let outline = Outline::of_config(&Config::open(dir).unwrap()).unwrap();
-    Loaded::Cpu(outline.build(&Arc::new(Weights::open(dir).unwrap()), &compute).unwrap())
+/// A decoder of this processor's code.
+fn on_cpu(path: &Path, compute: Compute) -> Loaded {
+    let (outline, weights) = files(path);
+    Loaded::Cpu(outline.build(&weights, &compute).unwrap())
 }
 
-/// The decoder of devices, on this processor.
-fn in_tensors(dir: &Path, compute: Compute) -> Loaded {
-    let outline = Outline::of_config(&Config::open(dir).unwrap()).unwrap();
+/// A decoder of devices, on this processor.
+fn in_tensors(path: &Path, compute: Compute) -> Loaded {
+    let (outline, weights) = files(path);
     let place = Place::new(candle_core::Device::Cpu, compute).unwrap();
-    let decoder = outline.build(&Arc::new(Weights::open(dir).unwrap()), &place).unwrap();
+    let decoder = outline.build(&weights, &place).unwrap();
     Loaded::Device(OnDevice::new("tiny", decoder, place))
 }
 
-fn of_gguf(path: &Path, compute: Compute) -> Loaded {
+/// What a folder or a GGUF file holds.
+fn files(path: &Path) -> (Outline, Arc<Weights>) {
+    if path.is_dir() {
+        let outline = Outline::of_config(&Config::open(path).unwrap()).unwrap();
+        return (outline, Arc::new(Weights::open(path).unwrap()));
+    }
     let gguf = Gguf::open(path).unwrap();
-    let outline = Outline::of_gguf(&gguf).unwrap();
-    Loaded::Cpu(outline.build(&gguf.weights, &compute).unwrap())
+    (Outline::of_gguf(&gguf).unwrap(), Arc::clone(&gguf.weights))
 }
 
 /// |a - b| / |b|.
@@ -85,8 +93,9 @@ fn relative(a: &[f32], b: &[f32]) -> f64 {
     away / norm(&mut b.iter().map(|&b| f64::from(b))).max(1e-30)
 }
 
-/// Largest relative distances of hidden states and logits over all positions of all prompts, which go through together.
-fn distances(decoder: &Loaded, model: &Value) -> (f64, f64) {
+/// Largest relative distances of hidden states, and of logits from those of a file, over all positions of all prompts, which
+/// go through together.
+fn distances(decoder: &Loaded, model: &Value, logits: &str) -> (f64, f64) {
     let prompts: Vec<Vec<u32>> = prompts(model).into_iter().map(|p| ids(&p["ids"])).collect();
     let mut engine = decoder.begin().unwrap();
     let Sizes { width, layers, .. } = engine.sizes();
@@ -109,7 +118,7 @@ fn distances(decoder: &Loaded, model: &Value) -> (f64, f64) {
         .collect();
     let captured = engine.forward(&rows, tree.slots()).unwrap();
     let dir = dir(model);
-    let (hidden, logits) = (floats(&dir.join("hidden.f32")), floats(&dir.join("logits.f32")));
+    let (hidden, logits) = (floats(&dir.join("hidden.f32")), floats(&dir.join(logits)));
     let (mut worst_hidden, mut worst_logits) = (0f64, 0f64);
     let positions: usize = model["prompts"].as_array().unwrap().iter().map(|p| ids(&p["ids"]).len()).sum();
     let vocabulary = logits.len() / positions;
@@ -145,7 +154,7 @@ fn furthest(ours: &[f32], want: &Value) -> f64 {
 
 #[test]
 fn logits_hidden_states_and_greedy_tokens_are_the_references() {
-    check_all(|dir| of_folder(dir, Compute::F32));
+    check_all(|dir| on_cpu(dir, Compute::F32));
 }
 
 #[test]
@@ -158,7 +167,7 @@ fn tensors_in_f16_are_near() {
     // 11 bits of mantissa through some layers.
     const NEAR: f64 = 2e-2;
     for model in models() {
-        let (hidden, logits) = distances(&in_tensors(&dir(&model), Compute::F16), &model);
+        let (hidden, logits) = distances(&in_tensors(&dir(&model), Compute::F16), &model, LOGITS);
         println!("{}: hidden {hidden:.1e}, logits {logits:.1e} relative in f16", name(&model));
         assert!(hidden < NEAR && logits < NEAR, "{}: hidden {hidden:e}, logits {logits:e}", name(&model));
     }
@@ -171,7 +180,7 @@ fn check_all(load: impl Fn(&Path) -> Loaded) {
     for model in &models {
         let name = name(model);
         let decoder = load(&dir(model));
-        let (hidden, logits) = distances(&decoder, model);
+        let (hidden, logits) = distances(&decoder, model, LOGITS);
         let prompts = prompts(model);
         let token_ids: Vec<Vec<u32>> = prompts.iter().map(|p| ids(&p["ids"])).collect();
         let made = answer(&decoder, &token_ids, &[], 8);
@@ -191,6 +200,67 @@ fn check_all(load: impl Fn(&Path) -> Loaded) {
     assert!(failed.is_empty(), "{failed:#?}");
 }
 
+#[test]
+fn gguf_files_of_the_same_models_give_the_same() {
+    let mut failed = Vec::new();
+    let mut files = 0;
+    for model in &models() {
+        let both = [on_cpu, in_tensors].map(|load| model["gguf"].as_array().unwrap().iter().map(move |f| (f, load)));
+        for (file, load) in both.into_iter().flatten() {
+            let (name, logits_file) = (file["file"].as_str().unwrap(), file["logits"].as_str().unwrap());
+            let decoder = load(&dir(model).join(name), Compute::F32);
+            let (hidden, logits) = distances(&decoder, model, logits_file);
+            println!("{name}: hidden {hidden:.1e}, logits {logits:.1e} relative");
+            // What GGUF can't say is left out of the logits, and there are no hidden states without it.
+            if logits > RELATIVE || (logits_file == LOGITS && hidden > RELATIVE) {
+                failed.push(format!("{name}: hidden {hidden:e}, logits {logits:e}"));
+            }
+            files += 1;
+        }
+    }
+    assert!(failed.is_empty() && files >= 2 * 19, "{failed:#?}");
+}
+
+/// Log-probabilities of given responses after their prompts, token by token.
+fn scores(decoder: &Loaded, texts: &[(Vec<u32>, Vec<u32>)]) -> Vec<f64> {
+    let mut tree = Tree::default();
+    let mut engine = decoder.begin().unwrap();
+    let mut all = Vec::new();
+    for (prompt, response) in texts {
+        let tokens = [&prompt[..], response].concat();
+        let mut path: Vec<NodeId> = Vec::new();
+        tokens.iter().for_each(|&token| path.push(tree.extend_apart(path.last().copied(), token)));
+        let row = |i: usize| Row { token: tokens[i], path: &path[..=i], capture: false, keep_before: false };
+        engine.forward(&(0..tokens.len()).map(row).collect::<Vec<_>>(), tree.slots()).unwrap();
+        let before = &path[prompt.len() - 1..path.len() - 1];
+        let distributions = engine.distributions(before).unwrap();
+        all.extend(distributions.iter().zip(response).map(|(d, &token)| d.log_probability(token)));
+    }
+    all
+}
+
+/// The demo model computed in its own four-bit integers, beside f32: on the same responses.
+#[test]
+fn integers_stay_close_to_floats() {
+    let path = cache_dir::demo_model().unwrap_or_else(|e| panic!("this test needs the demo model\n{e}"));
+    let text = std::fs::read_to_string(folder().join("../engine_scores.jsonl")).unwrap();
+    let rows = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let texts: Vec<_> = rows.map(|row| (ids(&row["ids"]), ids(&row["tokens"]))).collect();
+    let of = |compute| scores(&on_cpu(&path, compute), &texts);
+    let floats = of(Compute::F32);
+    for (compute, mean_bound, bound) in [(Compute::Int8, 0.1, 1.5), (Compute::Bf16, 0.05, 0.5)] {
+        let away: Vec<f64> = of(compute).iter().zip(&floats).map(|(a, b)| (a - b).abs()).collect();
+        let most = away.iter().fold(0f64, |a, &b| a.max(b));
+        let mean = away.iter().sum::<f64>() / away.len() as f64;
+        println!(
+            "{}: {} log-probabilities, most {most:.3} nats from f32, mean {mean:.4}",
+            compute.as_str(),
+            away.len()
+        );
+        assert!(mean > 0.0 && mean < mean_bound && most < bound, "{}: {mean} {most}", compute.as_str());
+    }
+}
+
 /// A model's prompts and two more that begin like one of them, one of these with another whole: shared positions, and states
 /// that must stay.
 fn prompts_that_share(model: &Value) -> Vec<Vec<u32>> {
@@ -203,9 +273,9 @@ fn prompts_that_share(model: &Value) -> Vec<Vec<u32>> {
 
 #[test]
 fn alone_and_together_the_bits_are_the_same() {
-    for model in models() {
-        let name = name(&model);
-        let decoder = of_folder(&dir(&model), Compute::F32);
+    for (model, compute) in models().into_iter().flat_map(|model| Compute::ALL.map(|c| (model.clone(), c))) {
+        let name = format!("{} in {}", name(&model), compute.as_str());
+        let decoder = on_cpu(&dir(&model), compute);
         let prompts = prompts_that_share(&model);
         let forced: Vec<(usize, usize)> = (0..prompts.len()).map(|prompt| (prompt, 1)).collect();
         let together = answer(&decoder, &prompts, &forced, 8);
@@ -231,6 +301,7 @@ fn tensors_alone_and_together_are_equal_within_rounding() {
         let prompts = prompts_that_share(&model);
         let forced: Vec<(usize, usize)> = (0..prompts.len()).map(|prompt| (prompt, 1)).collect();
         let together = answer(&decoder, &prompts, &forced, 8);
+        assert!(together.forced[1].jsds.iter().all(|&jsd| jsd == 0.0), "{name}: {:?}", together.forced[1].jsds);
         for (i, prompt) in prompts.iter().enumerate() {
             let alone = answer(&decoder, &[prompt.clone(), prompts[1].clone()], &[(0, 1)], 1);
             assert_eq!(alone.generations[0].token_ids, together.generations[i].token_ids, "{name}, prompt {i}");

@@ -45,7 +45,9 @@ pub fn smollm3(facts: &Facts<'_>) -> Result<Description> {
     let layers = d.layers.len();
     const LIST: Key = ("no_rope_layers", "");
     let turned = match facts {
-        Facts::Config(config, _) => config.numbers(LIST.0)?.map(|list| list.into_iter().map(|x| x != 0).collect::<Vec<bool>>()),
+        Facts::Config(config, _) => {
+            config.numbers(LIST.0)?.map(|list| list.into_iter().map(|x| x != 0).collect::<Vec<bool>>())
+        }
         Facts::Gguf(..) => None,
     };
     let turned = match turned {
@@ -70,12 +72,16 @@ pub fn smollm3(facts: &Facts<'_>) -> Result<Description> {
 /// [`crate::Error::Input`] where a size is missing or they do not fit each other.
 pub fn common(facts: &Facts<'_>) -> Result<Description> {
     let width = facts.count(("hidden_size", "embedding_length"))?;
-    let layers = facts.count(LAYERS)?;
-    let heads = heads(facts, width)?;
+    let spare = facts.count_if(("", "nextn_predict_layers"))?.unwrap_or(0);
+    let all = facts.count(LAYERS)?;
+    let layers = all.checked_sub(spare).filter(|&layers| layers > 0);
+    let layers =
+        layers.ok_or_else(|| facts.bad(LAYERS, &format!("more than {spare}, the blocks that predict further")))?;
+    let heads = heads(facts, width, all)?;
     let (rotary, most) = rotary(facts, Wanted::full(heads.head))?;
     let context = facts.count(("max_position_embeddings", "context_length"))?;
     let epsilon = facts.must_be_positive(("rms_norm_eps", "attention.layer_norm_rms_epsilon"))?;
-    let inner = facts.counts(INNER, layers)?;
+    let inner = facts.counts(INNER, all)?;
     let attention = Attention {
         heads,
         rotary: Some(0),
@@ -92,7 +98,8 @@ pub fn common(facts: &Facts<'_>) -> Result<Description> {
         width,
         context: most.map_or(context, |most| context.min(most)),
         epsilon,
-        layers: inner.into_iter().map(layer).collect(),
+        layers: inner.into_iter().take(layers).map(layer).collect(),
+        spare,
         rotaries: vec![rotary],
         activation: activation(facts)?,
         embedding_scale: 1.0,
@@ -126,16 +133,16 @@ fn activation(facts: &Facts<'_>) -> Result<Activation> {
 }
 
 /// The heads, checked: a head is a multiple of [`LANES`], and key heads divide the heads.
-fn heads(facts: &Facts<'_>, width: usize) -> Result<Heads> {
+fn heads(facts: &Facts<'_>, width: usize, layers: usize) -> Result<Heads> {
     let heads = facts.count(HEADS)?;
-    let kv_heads = if facts.has(KEY_HEADS) { of_first_layer(facts, KEY_HEADS)? } else { heads };
+    let kv_heads = if facts.has(KEY_HEADS) { of_first_layer(facts, KEY_HEADS, layers)? } else { heads };
     let head = facts.count_if(HEAD)?.unwrap_or(width / heads);
     checked(facts, Heads { heads, kv_heads, head })
 }
 
 /// A count that is one for all layers, or a list of which the first counts here.
-fn of_first_layer(facts: &Facts<'_>, key: Key) -> Result<usize> {
-    match facts.counts(key, facts.count(LAYERS)?)?.first() {
+fn of_first_layer(facts: &Facts<'_>, key: Key, layers: usize) -> Result<usize> {
+    match facts.counts(key, layers)?.first() {
         Some(&count) => Ok(count),
         None => Err(facts.bad(key, "a number from 1")),
     }

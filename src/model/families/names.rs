@@ -134,7 +134,10 @@ mod tests {
         assert_eq!(Names::Reference("model.").whole(whole::OUTPUT), "lm_head.weight");
         assert_eq!(Names::Reference("model.language_model.").whole(whole::OUTPUT), "lm_head.weight");
         assert_eq!(Names::Reference("language_model.model.").whole(whole::OUTPUT), "language_model.lm_head.weight");
-        assert_eq!(Names::Reference("language_model.model.").whole(whole::FINAL_NORM), "language_model.model.norm.weight");
+        assert_eq!(
+            Names::Reference("language_model.model.").whole(whole::FINAL_NORM),
+            "language_model.model.norm.weight"
+        );
         assert_eq!(Names::Gguf.block(3, block::DOWN), "blk.3.ffn_down.weight");
         assert!(!Names::Reference("model.").is_decoders("model.layers.0.self_attn.rotary_emb.inv_freq"));
         assert!(!Names::Reference("model.language_model.").is_decoders("model.visual.blocks.0.norm1.weight"));

@@ -50,13 +50,14 @@ pub fn qwen3_5(facts: &Facts<'_>) -> Result<Description> {
         attention.gated = true;
         attention.bias = bias;
     });
-    let linear = match facts.marked(("layer_types", "attention.recurrent_layers"), "linear_attention", layers)? {
-        Some(linear) => linear,
-        None => {
-            let every = facts.count_if(("full_attention_interval", "full_attention_interval"))?.unwrap_or(4);
-            (1..=layers).map(|layer| layer % every != 0).collect()
-        }
-    };
+    let linear =
+        match facts.marked(("layer_types", "attention.recurrent_layers"), "linear_attention", layers + d.spare)? {
+            Some(linear) => linear,
+            None => {
+                let every = facts.count_if(("full_attention_interval", "full_attention_interval"))?.unwrap_or(4);
+                (1..=layers).map(|layer| layer % every != 0).collect()
+            }
+        };
     let net = delta_net(facts)?;
     for (layer, _) in d.layers.iter_mut().zip(linear).filter(|(_, linear)| *linear) {
         layer.mixer = Mixer::DeltaNet(net.clone());
@@ -66,7 +67,8 @@ pub fn qwen3_5(facts: &Facts<'_>) -> Result<Description> {
 
 /// Length of a head of the first attention layer.
 fn head(d: &Description) -> usize {
-    let heads = d.layers.iter().find_map(|layer| if let Mixer::Attention(a) = &layer.mixer { Some(a.heads) } else { None });
+    let heads =
+        d.layers.iter().find_map(|layer| if let Mixer::Attention(a) = &layer.mixer { Some(a.heads) } else { None });
     heads.map_or(LANES, |heads| heads.head)
 }
 

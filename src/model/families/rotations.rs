@@ -70,7 +70,8 @@ fn of_config(facts: &Facts<'_>, wanted: Wanted) -> Result<(Rotary, Option<usize>
     // A parameter by name, from the first place that has it.
     let key = |name: &str| places.iter().map(|place| format!("{place}.{name}")).find(|key| config.contains(key));
     let number = |name: &str| key(name).map_or(Ok(None), |key| config.positive(&key));
-    let must = |name: &str| number(name)?.ok_or_else(|| config.bad(&format!("rope_parameters.{name}"), "a number above 0"));
+    let must =
+        |name: &str| number(name)?.ok_or_else(|| config.bad(&format!("rope_parameters.{name}"), "a number above 0"));
     let base = match number("rope_theta")? {
         Some(base) => base,
         None if wanted.kind == "sliding_attention" => config.positive("rope_local_base_freq")?.unwrap_or(wanted.base),
@@ -158,7 +159,9 @@ fn of_gguf(facts: &Facts<'_>, wanted: Wanted) -> Result<(Rotary, Option<usize>)>
     let dimensions = ("", if sliding { "rope.dimension_count_swa" } else { "rope.dimension_count" });
     let turned = match facts.count_if(dimensions)? {
         Some(turned) if turned <= wanted.head => turned,
-        Some(_) if !sliding => return Err(facts.bad(dimensions, &format!("at most {}, the length of a head", wanted.head))),
+        Some(_) if !sliding => {
+            return Err(facts.bad(dimensions, &format!("at most {}, the length of a head", wanted.head)));
+        }
         _ => turned(facts, wanted.head, wanted.share)?,
     };
     let mut frequencies = plain(base, turned, turned);

@@ -40,6 +40,11 @@ impl Work<'_> {
             // What a broken model said is measured against nothing.
             Finish::Broken => tokens.clear(),
         }
+        if prompt == baseline {
+            self.answers.forced[pair].token_ids = tokens;
+            self.score_own(pair);
+            return self.release_prompt(prompt);
+        }
         let sequence = self.job.prompts.len() + pair;
         let prompt_length = self.sequences[prompt].prompt_length;
         self.sequences[sequence].prompt_length = prompt_length;
@@ -53,6 +58,20 @@ impl Work<'_> {
         self.answers.forced[pair].token_ids = tokens;
         self.scoring.push(pair);
         self.release_prompt(prompt);
+    }
+
+    /// Scores a response after its own prompt: by the distributions that it was chosen from, so that nothing is computed twice
+    /// and nothing differs, not even by rounding.
+    fn score_own(&mut self, pair: usize) {
+        let along = self.baselines.get(&self.job.forced[pair].1).map_or(&[][..], |(along, _)| along);
+        let forced = &mut self.answers.forced[pair];
+        for (&token, distribution) in forced.token_ids.iter().zip(along) {
+            forced.logprobs.push(distribution.log_probability(token) as f32);
+            forced.entropies.push(distribution.entropy as f32);
+            forced.jsds.push(distribution.jensen_shannon(distribution) as f32);
+        }
+        self.answers.time.forced_tokens += forced.token_ids.len() as u64;
+        self.end(pair);
     }
 
     /// Scores the forced responses that are computed.
@@ -90,20 +109,23 @@ impl Work<'_> {
             }
             self.answers.time.forced_tokens += places.len() as u64;
         }
-        for pair in ready {
-            let (prompt, baseline) = self.job.forced[pair];
-            self.release(prompts + pair);
-            self.pairs_left -= 1;
-            if let Some((_, left)) = self.baselines.get_mut(&baseline) {
-                *left -= 1;
-                if *left == 0 {
-                    self.baselines.remove(&baseline);
-                }
-            }
-            self.unreserve(prompt, self.cost_of_response());
-        }
+        ready.into_iter().for_each(|pair| self.end(pair));
         self.answers.time.forced_seconds += start.elapsed().as_secs_f64();
         Ok(())
+    }
+
+    /// A pair is scored: lets go of what was held for it.
+    fn end(&mut self, pair: usize) {
+        let (prompt, baseline) = self.job.forced[pair];
+        self.release(self.job.prompts.len() + pair);
+        self.pairs_left -= 1;
+        if let Some((_, left)) = self.baselines.get_mut(&baseline) {
+            *left -= 1;
+            if *left == 0 {
+                self.baselines.remove(&baseline);
+            }
+        }
+        self.unreserve(prompt, self.cost_of_response());
     }
 }
 

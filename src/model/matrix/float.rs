@@ -5,7 +5,7 @@
 
 use half::{bf16, f16};
 
-use super::{PANEL, Part, tiles};
+use super::{PANEL, Part};
 use crate::model::simd::wide;
 #[cfg(target_arch = "x86_64")]
 use crate::model::simd::{Width, width};
@@ -15,9 +15,12 @@ use crate::model::simd::{Width, width};
 #[repr(C, align(64))]
 pub struct Strip<E>(pub [E; PANEL]);
 
-/// Weights of a panel that are multiplied with all rows before the next ones are: 16 KiB in f32, half of a usual nearest
-/// cache. Sums wait in the product meanwhile, which changes no bits.
+/// Weights of a column that are widened at once: 16 KiB in f32 for a panel, half of a usual nearest cache. They are
+/// multiplied with all rows before the next ones are; sums wait in the product meanwhile, which changes no bits.
 const STRETCH: usize = 128;
+
+/// Values of a row that are multiplied between two checks of bounds.
+const STEP: usize = 8;
 
 /// A type that weights are held in.
 pub trait Element: Copy + Default + Send + Sync {
@@ -83,7 +86,6 @@ pub fn pack<E: Element>(k: usize, part: &Part<'_>, from: usize) -> Result<Vec<St
 }
 
 /// Packs rows `[n, k]`, at most a panel of them.
-#[cfg(test)]
 pub fn pack_f32(k: usize, rows: &[f32]) -> Vec<Strip<f32>> {
     let mut strips = vec![Strip([0.0; PANEL]); k];
     for (column, weights) in rows.chunks_exact(k.max(1)).enumerate() {
@@ -106,32 +108,22 @@ pub fn copy_column<E: Element>(strips: &[Strip<E>], column: usize, out: &mut [f3
     }
 }
 
-/// Rows of the largest tile: 12 x 2 accumulators of AVX-512, or 3 x 4 of AVX2, with room for the weights and the rows.
-pub fn tile_rows() -> usize {
-    match wide_registers() {
-        true => 12,
-        false => 3,
-    }
-}
-
 wide! {
-    /// Rows in tiles times a panel of f32 into segments, one for each row.
+    /// Rows `[m, k]` times a panel of f32 into segments, one for each row.
     pub fn multiply_f32(rows: &[f32], strips: &[Strip<f32>], out: &mut [[f32; PANEL]]) {
-        for (at, strips) in strips.chunks(STRETCH).enumerate() {
-            multiply_stretch(rows, at * STRETCH, strips, out);
-        }
+        multiply_stretch(rows, strips.len(), 0, strips, out);
     }
 }
 
 wide! {
-    /// Rows in tiles times a panel of bf16 into segments, one for each row.
+    /// The same with a panel of bf16.
     pub fn multiply_bf16(rows: &[f32], strips: &[Strip<bf16>], out: &mut [[f32; PANEL]]) {
         multiply_widened(rows, strips, out);
     }
 }
 
 wide! {
-    /// Rows in tiles times a panel of f16 into segments, one for each row.
+    /// The same with a panel of f16.
     pub fn multiply_f16(rows: &[f32], strips: &[Strip<f16>], out: &mut [[f32; PANEL]]) {
         multiply_widened(rows, strips, out);
     }
@@ -140,7 +132,10 @@ wide! {
 #[inline(always)]
 fn multiply_widened<E: Element>(rows: &[f32], strips: &[Strip<E>], out: &mut [[f32; PANEL]]) {
     let mut widened = [Strip([0f32; PANEL]); STRETCH];
-    for (at, strips) in strips.chunks(STRETCH).enumerate() {
+    let k = strips.len();
+    let mut from = 0;
+    while from < k {
+        let strips = &strips[from..][..STRETCH.min(k - from)];
         let widened = &mut widened[..strips.len()];
         let mut i = 0;
         while i < strips.len() {
@@ -151,59 +146,93 @@ fn multiply_widened<E: Element>(rows: &[f32], strips: &[Strip<E>], out: &mut [[f
             }
             i += 1;
         }
-        multiply_stretch(rows, at * STRETCH, widened, out);
+        multiply_stretch(rows, k, from, widened, out);
+        from += STRETCH;
     }
 }
 
 /// All rows times the weights from k = `from` on; sums of weights before are in `out` and go on.
+/// The register tile has 6 x 2 accumulators of AVX-512, or 2 x 4 of AVX2, with room for the weights and the row.
 #[inline(always)]
-fn multiply_stretch(rows: &[f32], from: usize, strips: &[Strip<f32>], out: &mut [[f32; PANEL]]) {
-    let (m, resume) = (out.len(), from > 0);
-    let k = rows.len() / m;
-    for tile in tiles::split(m, tile_rows()) {
-        let height = tile.len();
-        let rows = &rows[tile.start * k + from * height..][..strips.len() * height];
-        let out = &mut out[tile];
-        match height {
-            1 => multiply_tile::<1>(rows, strips, out, resume),
-            2 => multiply_tile::<2>(rows, strips, out, resume),
-            3 => multiply_tile::<3>(rows, strips, out, resume),
-            4 => multiply_tile::<4>(rows, strips, out, resume),
-            5 => multiply_tile::<5>(rows, strips, out, resume),
-            6 => multiply_tile::<6>(rows, strips, out, resume),
-            7 => multiply_tile::<7>(rows, strips, out, resume),
-            8 => multiply_tile::<8>(rows, strips, out, resume),
-            9 => multiply_tile::<9>(rows, strips, out, resume),
-            10 => multiply_tile::<10>(rows, strips, out, resume),
-            11 => multiply_tile::<11>(rows, strips, out, resume),
-            12 => multiply_tile::<12>(rows, strips, out, resume),
-            _ => {}
-        }
+fn multiply_stretch(rows: &[f32], k: usize, from: usize, strips: &[Strip<f32>], out: &mut [[f32; PANEL]]) {
+    match wide_registers() {
+        true => multiply_tiles::<6>(rows, k, from, strips, out),
+        false => multiply_tiles::<2>(rows, k, from, strips, out),
     }
 }
 
-/// M rows, `[k][M]`, times the weights at each k.
+#[inline(always)]
+fn multiply_tiles<const TILE: usize>(
+    rows: &[f32],
+    k: usize,
+    from: usize,
+    strips: &[Strip<f32>],
+    out: &mut [[f32; PANEL]],
+) {
+    let mut row_tiles = rows.chunks_exact(TILE * k);
+    let mut out_tiles = out.chunks_exact_mut(TILE);
+    for (rows, out) in row_tiles.by_ref().zip(out_tiles.by_ref()) {
+        multiply_tile::<TILE>(rows, k, from, strips, out);
+    }
+    let (rows, out) = (row_tiles.remainder(), out_tiles.into_remainder());
+    match out.len() {
+        1 => multiply_tile::<1>(rows, k, from, strips, out),
+        2 => multiply_tile::<2>(rows, k, from, strips, out),
+        3 => multiply_tile::<3>(rows, k, from, strips, out),
+        4 => multiply_tile::<4>(rows, k, from, strips, out),
+        5 => multiply_tile::<5>(rows, k, from, strips, out),
+        _ => {}
+    }
+}
+
+/// M rows times the weights from k = `from` on.
 ///
 /// Index loops throughout: an iterator would borrow the sums, and with debug assertions on (as in this crate's one
 /// profile) its checks keep what is borrowed in memory, which makes this loop three times slower.
 #[inline(always)]
-fn multiply_tile<const M: usize>(rows: &[f32], strips: &[Strip<f32>], out: &mut [[f32; PANEL]], resume: bool) {
-    let (rows, _) = rows.as_chunks::<M>();
-    let rows = &rows[..strips.len()];
+fn multiply_tile<const M: usize>(rows: &[f32], k: usize, from: usize, strips: &[Strip<f32>], out: &mut [[f32; PANEL]]) {
     let Ok(out) = <&mut [[f32; PANEL]; M]>::try_from(out) else { return };
-    let mut sums = if resume { *out } else { [[0f32; PANEL]; M] };
+    let (steps, rest) = strips.as_chunks::<STEP>();
+    let mut blocks: [&[[f32; STEP]]; M] = [&[]; M];
+    let mut ends: [&[f32]; M] = [&[]; M];
+    let mut r = 0;
+    while r < M {
+        let (block, end) = rows[r * k + from..][..strips.len()].as_chunks::<STEP>();
+        (blocks[r], ends[r]) = (&block[..steps.len()], &end[..rest.len()]);
+        r += 1;
+    }
+    let mut sums = if from > 0 { *out } else { [[0f32; PANEL]; M] };
     let mut i = 0;
-    while i < strips.len() {
+    while i < steps.len() {
+        let mut s = 0;
+        while s < STEP {
+            let mut r = 0;
+            while r < M {
+                let x = blocks[r][i][s];
+                let mut j = 0;
+                while j < PANEL {
+                    sums[r][j] = x.mul_add(steps[i][s].0[j], sums[r][j]);
+                    j += 1;
+                }
+                r += 1;
+            }
+            s += 1;
+        }
+        i += 1;
+    }
+    let mut s = 0;
+    while s < rest.len() {
         let mut r = 0;
         while r < M {
+            let x = ends[r][s];
             let mut j = 0;
             while j < PANEL {
-                sums[r][j] = rows[i][r].mul_add(strips[i].0[j], sums[r][j]);
+                sums[r][j] = x.mul_add(rest[s].0[j], sums[r][j]);
                 j += 1;
             }
             r += 1;
         }
-        i += 1;
+        s += 1;
     }
     *out = sums;
 }

@@ -13,14 +13,13 @@
 //! | `part` | which rows of stored tensors become outputs |
 //! | `float` | panels of floats (f32, bf16, f16), multiplied in f32 |
 //! | `int8` | panels of 8-bit integers, multiplied with rows rounded to 8 bits |
-//! | `tiles` | rows put in tiles, so that a tile's values at one k lie together |
 
 mod compute;
 mod float;
 mod int8;
 mod part;
-mod tiles;
 
+#[cfg(test)]
 use std::mem::size_of_val;
 
 use half::{bf16, f16};
@@ -56,8 +55,7 @@ enum Panel {
 pub struct Product {
     m: usize,
     segments: Vec<[f32; PANEL]>,
-    /// The last rows that were multiplied, in tiles.
-    floats: Vec<f32>,
+    /// The last rows that were multiplied in integers.
     integers: IntRows,
 }
 
@@ -81,7 +79,6 @@ impl Matrix {
     }
 
     /// Packs weights `[n, k]` that are at hand as f32, in f32. Parts follow one another as in [`Matrix::pack`].
-    #[cfg(test)]
     pub fn of_f32(k: usize, parts: &[&[f32]]) -> Matrix {
         let rows: Vec<&[f32]> = parts.iter().flat_map(|part| part.chunks((k * PANEL).max(1))).collect();
         let panels = rows.into_par_iter().map(|rows| Panel::F32(float::pack_f32(k, rows))).collect();
@@ -89,11 +86,13 @@ impl Matrix {
     }
 
     /// Outputs, with those that fill up the parts' last panels.
+    #[cfg(test)]
     pub fn outputs(&self) -> usize {
         self.panels.len() * PANEL
     }
 
     /// Bytes that the weights take.
+    #[cfg(test)]
     pub fn bytes(&self) -> usize {
         self.panels.iter().map(Panel::bytes).sum()
     }
@@ -118,19 +117,18 @@ impl Matrix {
         if m == 0 {
             return;
         }
-        match self.compute {
-            Compute::Int8 => out.integers.fill(rows, self.k, self.panels.iter().any(Panel::has_short_groups)),
-            _ => tiles::fill(rows, self.k, float::tile_rows(), &mut out.floats),
+        if self.compute == Compute::Int8 {
+            out.integers.fill(rows, self.k, self.panels.iter().any(Panel::has_short_groups));
         }
-        let (floats, integers) = (&out.floats, &out.integers);
+        let integers = &out.integers;
         // A few tasks for each thread, so that one that is late does not keep the others waiting.
         let share = self.panels.len().div_ceil(rayon::current_num_threads() * 4).max(1);
         self.panels.par_chunks(share).zip(out.segments.par_chunks_mut(m * share)).for_each(|(panels, segments)| {
             for (panel, segments) in panels.iter().zip(segments.chunks_exact_mut(m)) {
                 match panel {
-                    Panel::F32(strips) => float::multiply_f32(floats, strips, segments),
-                    Panel::Bf16(strips) => float::multiply_bf16(floats, strips, segments),
-                    Panel::F16(strips) => float::multiply_f16(floats, strips, segments),
+                    Panel::F32(strips) => float::multiply_f32(rows, strips, segments),
+                    Panel::Bf16(strips) => float::multiply_bf16(rows, strips, segments),
+                    Panel::F16(strips) => float::multiply_f16(rows, strips, segments),
                     Panel::Int8(panel) => panel.multiply(integers, segments),
                 }
             }
@@ -153,6 +151,7 @@ impl Panel {
         matches!(self, Panel::Int8(panel) if panel.has_short_groups())
     }
 
+    #[cfg(test)]
     fn bytes(&self) -> usize {
         match self {
             Panel::F32(strips) => size_of_val(strips.as_slice()),

@@ -28,6 +28,7 @@ pub enum RowOrder {
 
 impl<'a> Part<'a> {
     /// All rows of a tensor.
+    #[cfg(test)]
     pub fn all(stored: Stored<'a>) -> Part<'a> {
         Part { stored, rows: RowOrder::All }
     }

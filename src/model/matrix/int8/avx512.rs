@@ -3,6 +3,8 @@
 use std::arch::x86_64::*;
 use std::mem::transmute;
 
+use super::codes::BLOCK;
+use super::rows::{self, Rounded};
 use super::{Codes, Form, IntPanel, IntTile, Strip, for_shape};
 use crate::model::matrix::PANEL;
 
@@ -79,6 +81,31 @@ fn tile<const M: usize, const STEPS: usize, const STRIPS: usize, const MINIMUMS:
         out[r] = unsafe { transmute::<[__m512; 2], [f32; PANEL]>(totals[r]) };
         r += 1;
     }
+}
+
+/// Rounds rows into a tile that has room for them.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma")]
+pub fn fill(rows: &[f32], k: usize, tile: &mut IntTile) {
+    rows::fill(rows, k, tile, |block, out| round(block, out));
+}
+
+/// As [`rows::round`].
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma")]
+fn round(block: &[f32; BLOCK], out: &mut [i8; BLOCK]) -> Rounded {
+    let [a, b] = floats(Strip(*block));
+    let magnitude = |x| _mm512_and_si512(_mm512_castps_si512(x), _mm512_set1_epi32(0x7fff_ffff));
+    let (scale, inverse) = rows::scale(_mm512_reduce_max_epu32(_mm512_max_epu32(magnitude(a), magnitude(b))));
+    let Some(inverse) = inverse else {
+        *out = [0; BLOCK];
+        return Rounded { scale, sums: [0; 2] };
+    };
+    let inverse = _mm512_set1_ps(inverse);
+    let a = _mm512_cvtps_epi32(_mm512_mul_ps(a, inverse));
+    let b = _mm512_cvtps_epi32(_mm512_mul_ps(b, inverse));
+    // SAFETY: both are 32 bytes, all of which are integers.
+    *out = unsafe { transmute::<[__m128i; 2], [i8; BLOCK]>([_mm512_cvtepi32_epi8(a), _mm512_cvtepi32_epi8(b)]) };
+    Rounded { scale, sums: [_mm512_reduce_add_epi32(a), _mm512_reduce_add_epi32(b)] }
 }
 
 /// Adds products of four bytes for M rows and the panel's columns.

@@ -143,6 +143,7 @@ impl IntPanel {
     }
 
     /// Bytes that it takes.
+    #[cfg(test)]
     pub fn bytes(&self) -> usize {
         size_of_val(self.codes.as_slice()) + size_of_val(self.scales.as_slice()) + size_of_val(self.minimums.as_slice())
     }

@@ -3,12 +3,14 @@
 //! In: f32 rows. Out: tiles of rows; in each, [`STEP`] neighbouring values of a row are one word, and the words of all rows
 //! at one k lie together. A block of [`BLOCK`] values has one scale, its largest magnitude / 127.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::Isa;
+#[cfg(target_arch = "x86_64")]
+use super::avx512;
 use super::codes::{BLOCK, CENTRE};
-use crate::model::matrix::tiles;
-use crate::model::simd::wide;
 
 /// Neighbouring k whose products are added up by one instruction.
 pub const STEP: usize = 4;
@@ -36,6 +38,8 @@ pub struct IntTile {
     whole: Groups,
     /// The same for the halves of blocks, where it was asked for.
     halves: Groups,
+    /// The row that is being rounded.
+    row: Vec<[i8; BLOCK]>,
 }
 
 /// What belongs to a group of neighbouring k, each `[groups][height]`.
@@ -57,12 +61,18 @@ impl IntRows {
 
     pub(super) fn fill_for(&mut self, isa: Isa, rows: &[f32], k: usize, halves: bool) {
         self.isa = isa;
-        let ranges: Vec<_> = tiles::split(rows.len() / k, isa.tile_rows()).collect();
+        let ranges: Vec<_> = split(rows.len() / k, isa.tile_rows()).collect();
         self.tiles.resize_with(ranges.len(), IntTile::default);
         let few = ALONE.div_ceil(k * isa.tile_rows());
         self.tiles.par_iter_mut().zip(ranges).with_min_len(few).for_each(|(tile, range)| {
             tile.resize(range.len(), k.div_ceil(BLOCK), halves);
-            round(&rows[range.start * k..range.end * k], k, tile);
+            let rows = &rows[range.start * k..range.end * k];
+            match isa {
+                #[cfg(target_arch = "x86_64")]
+                // SAFETY: `Isa::best` has found every feature that the function is compiled for.
+                Isa::Avx512 => unsafe { avx512::fill(rows, k, tile) },
+                _ => fill(rows, k, tile, round),
+            }
         });
     }
 
@@ -88,6 +98,7 @@ impl IntTile {
 
     fn resize(&mut self, height: usize, blocks: usize, halves: bool) {
         self.height = height;
+        self.row.resize(blocks, [0; BLOCK]);
         self.words.resize(blocks * WORDS * height, [0; STEP]);
         self.whole.resize(blocks * height);
         self.halves.resize(if halves { 2 * blocks * height } else { 0 });
@@ -111,65 +122,90 @@ impl Groups {
     }
 }
 
-wide! {
-    /// Rounds rows into a tile that has room for them; the last block is filled up with zeros.
-    fn round(rows: &[f32], k: usize, tile: &mut IntTile) {
-        let height = tile.height;
-        for (r, row) in rows.chunks_exact(k).enumerate() {
-            let (blocks, rest) = row.as_chunks::<BLOCK>();
-            for (b, block) in blocks.iter().enumerate() {
-                round_block(block, tile, b, r, height);
-            }
-            if !rest.is_empty() {
-                let mut block = [0f32; BLOCK];
-                block[..rest.len()].copy_from_slice(rest);
-                round_block(&block, tile, blocks.len(), r, height);
-            }
+/// Rounds rows into a tile that has room for them, block by block with `round`; the last block is filled up with zeros.
+#[inline(always)]
+pub fn fill(rows: &[f32], k: usize, tile: &mut IntTile, round: impl Fn(&[f32; BLOCK], &mut [i8; BLOCK]) -> Rounded) {
+    let height = tile.height;
+    for (r, row) in rows.chunks_exact(k).enumerate() {
+        let (whole, rest) = row.as_chunks::<BLOCK>();
+        let mut last = [0f32; BLOCK];
+        last[..rest.len()].copy_from_slice(rest);
+        let mut b = 0;
+        while b < tile.row.len() {
+            let block = if b < whole.len() { &whole[b] } else { &last };
+            let Rounded { scale, sums } = round(block, &mut tile.row[b]);
+            tile.whole.set(b * height + r, scale, sums[0] + sums[1]);
+            tile.halves.set(2 * b * height + r, scale, sums[0]);
+            tile.halves.set((2 * b + 1) * height + r, scale, sums[1]);
+            b += 1;
+        }
+        let words = tile.row.as_flattened().as_chunks::<STEP>().0;
+        let slots = &mut tile.words[..words.len() * height];
+        let mut w = 0;
+        while w < words.len() {
+            slots[w * height + r] = words[w];
+            w += 1;
         }
     }
 }
 
+/// What there is to know of a rounded block beside its values.
+#[derive(Debug, Clone, Copy)]
+pub struct Rounded {
+    /// The largest magnitude / 127.
+    pub scale: f32,
+    /// Sums of the halves' values.
+    pub sums: [i32; 2],
+}
+
+/// The scale of a block by the bits of its largest magnitude, and what to multiply values with; None where values are all
+/// rounded to 0: where they are too small for a scale, or one of them is no number or infinite. Then so is the scale, and
+/// with it the product.
 #[inline(always)]
-fn round_block(block: &[f32; BLOCK], tile: &mut IntTile, b: usize, r: usize, height: usize) {
-    // Magnitudes compared as integers: what is no number is larger than any, makes the scale none, and so is not lost.
-    let mut tops = [0u32; BLOCK];
-    let mut i = 0;
-    while i < BLOCK {
-        tops[i] = block[i].to_bits() & 0x7fff_ffff;
-        i += 1;
-    }
-    let mut half = BLOCK / 2;
-    while half > 0 {
-        let mut i = 0;
-        while i < half {
-            tops[i] = if tops[i] > tops[i + half] { tops[i] } else { tops[i + half] };
-            i += 1;
-        }
-        half /= 2;
-    }
-    let top = f32::from_bits(tops[0]);
-    let inverse = if top > 0.0 { 127.0 / top } else { 0.0 };
-    // Adding 1.5 * 2^23 rounds to the nearest integer, which then stands in the low bits.
-    const ROUND: f32 = 12_582_912.0;
-    let mut values = [0i8; BLOCK];
-    let mut i = 0;
-    while i < BLOCK {
-        values[i] = (block[i] * inverse + ROUND).to_bits() as i8;
-        i += 1;
-    }
-    let (words, _) = values.as_chunks::<STEP>();
-    for (slot, &word) in tile.words.iter_mut().skip(b * WORDS * height + r).step_by(height).zip(words) {
-        *slot = word;
-    }
-    let mut sums = [0i32; 2];
-    let mut i = 0;
-    while i < BLOCK / 2 {
-        sums[0] = sums[0].wrapping_add(i32::from(values[i]));
-        sums[1] = sums[1].wrapping_add(i32::from(values[i + BLOCK / 2]));
-        i += 1;
-    }
+pub fn scale(top: u32) -> (f32, Option<f32>) {
+    let top = f32::from_bits(top);
     let scale = top / 127.0;
-    tile.whole.set(b * height + r, scale, sums[0] + sums[1]);
-    tile.halves.set(2 * b * height + r, scale, sums[0]);
-    tile.halves.set((2 * b + 1) * height + r, scale, sums[1]);
+    (scale, scale.is_normal().then(|| 127.0 / top))
+}
+
+/// Rounds a block in code for every processor.
+pub fn round(block: &[f32; BLOCK], out: &mut [i8; BLOCK]) -> Rounded {
+    // Magnitudes compared as integers, among which what is no number is larger than any.
+    let top = block.iter().fold(0, |top, x| u32::max(top, x.to_bits() & 0x7fff_ffff));
+    let (scale, inverse) = scale(top);
+    let Some(inverse) = inverse else {
+        *out = [0; BLOCK];
+        return Rounded { scale, sums: [0; 2] };
+    };
+    let mut sums = [0i32; 2];
+    for ((out, block), sum) in out.chunks_exact_mut(BLOCK / 2).zip(block.chunks_exact(BLOCK / 2)).zip(&mut sums) {
+        for (out, x) in out.iter_mut().zip(block) {
+            // Adding 1.5 * 2^23 rounds to the nearest integer, which then stands in the low bits.
+            *out = (x * inverse + 12_582_912.0).to_bits() as i8;
+            *sum += i32::from(*out);
+        }
+    }
+    Rounded { scale, sums }
+}
+
+/// The rows of each tile: as few tiles as `most` rows in each allow, none more than one row longer than another.
+fn split(m: usize, most: usize) -> impl Iterator<Item = Range<usize>> {
+    let tiles = m.div_ceil(most).max(1);
+    (0..tiles).map(move |tile| tile * m / tiles..(tile + 1) * m / tiles)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_hold_every_row_once_and_are_balanced() {
+        for m in 1..40 {
+            let ranges: Vec<_> = split(m, 6).collect();
+            assert_eq!(ranges.len(), m.div_ceil(6));
+            assert!(ranges.windows(2).all(|pair| pair[0].end == pair[1].start));
+            assert!(ranges.iter().all(|range| range.len() <= 6 && range.len() >= m / ranges.len()));
+            assert_eq!((ranges[0].start, ranges[ranges.len() - 1].end), (0, m));
+        }
+    }
 }
