@@ -1,4 +1,4 @@
-//! Local backend: a candle model on this machine.
+//! Local backend: a model on this machine.
 //!
 //! In: wordings. Out: answers with scores and hidden states. Identical prompts are computed once and share the result.
 
@@ -17,12 +17,14 @@ pub struct Local {
     model: Model,
     escape_special_tokens: bool,
     batch: usize,
+    device: String,
 }
 
 impl Local {
     /// Wraps a loaded model; `batch` is the most sequences in flight.
     pub fn new(model: Model, escape_special_tokens: bool, batch: usize) -> Self {
-        Local { model, escape_special_tokens, batch }
+        let device = model.info().device.to_string();
+        Local { model, escape_special_tokens, batch, device }
     }
 }
 
@@ -144,7 +146,7 @@ impl Backend for Local {
     }
 
     fn device(&self) -> &str {
-        "cpu"
+        &self.device
     }
 
     fn batch(&self) -> usize {

@@ -13,7 +13,7 @@ use crate::measure::bertscore::BertScorer;
 use crate::model::cache_dir::{cache_dir, demo_encoder, demo_model, models_dir};
 use crate::model::hub::Settings;
 use crate::model::weights::config::Config;
-use crate::model::{Loading, Model};
+use crate::model::{Device, Loading, Model};
 use crate::store::files::files_below;
 use crate::{Error, Result};
 
@@ -88,9 +88,11 @@ fn machine() -> String {
     let _ = write!(
         text,
         "\n\nprocessor  {processor}, {}, {threads} threads{limit}\n\
-         device     cpu; models run on no other\n\
+         device     {}; this build knows {}\n\
          memory     {}\n",
         env::consts::ARCH,
+        Device::auto(),
+        Device::built().join(", "),
         memory.as_deref().unwrap_or("unknown"),
     );
     let hub = Settings::of_environment();

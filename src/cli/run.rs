@@ -40,6 +40,9 @@ pub struct Run {
     /// Compute type of all models: auto, f32, bf16, f16, int8
     #[arg(long, value_name = "TYPE")]
     dtype: Option<String>,
+    /// Device of all models: auto, cpu, cuda, cuda:N, metal
+    #[arg(long, value_name = "DEVICE")]
+    device: Option<String>,
     /// A data set, with a file to read it from; may be given several times
     #[arg(long, value_name = "NAME[=FILE]")]
     dataset: Vec<String>,
@@ -136,6 +139,7 @@ impl Run {
             seed: said("--seed", &self.seed),
             prompts: said("--prompts", &self.prompts),
             dtype: said("--dtype", &self.dtype),
+            device: said("--device", &self.device),
             ..Config::default()
         };
         config.generation.max_new_tokens = said("--max-new-tokens", &self.max_new_tokens);
@@ -167,6 +171,7 @@ fn model(path: &str) -> config::Model {
         path: Said::flag("--model", path.to_string()),
         revision: None,
         dtype: None,
+        device: None,
         template: None,
         escape_special_tokens: None,
     }

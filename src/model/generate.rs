@@ -1,6 +1,7 @@
-//! Generation: carries out a job with the decoder, many sequences at once.
+//! Generation: carries out a job with an engine, many sequences at once.
 //!
-//! In: a [`Job`]. Out: [`Answers`]; nothing in them depends on what else is in the job or on how it is batched.
+//! In: a [`Job`]. Out: [`Answers`]; nothing in them depends on what else is in the job or on how it is batched, but for the
+//! rounding of an engine whose rows are not the same bits in every batch (those on devices).
 //!
 //! One loop serves everything. Sequences are paths in the prefix tree; positions that are not yet computed wait in one
 //! queue, whether they belong to a prompt, a response in the making or a forced response, and go through the decoder in
@@ -16,8 +17,8 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use super::decoder::cache::Cache;
-use super::decoder::{Captured, Decoder, Row, Workspace};
+use super::decoder::{Captured, Row};
+use super::engine::{Engine, Sizes};
 use super::job::{Answers, Finish, Forced, Generation, Job, Layers, Progress};
 use super::sampling::pick;
 use super::scores::Distribution;
@@ -64,12 +65,11 @@ enum Stage {
 }
 
 struct Work<'a> {
-    decoder: &'a Decoder,
+    engine: &'a mut dyn Engine,
+    sizes: Sizes,
     job: &'a Job<'a>,
     ends: &'a [u32],
     tree: Tree,
-    cache: Cache,
-    buffers: Workspace,
     queue: VecDeque<Position>,
     /// Sequence `i` is prompt `i`; those after the prompts are forced pairs.
     sequences: Vec<Sequence>,
@@ -98,18 +98,19 @@ struct Work<'a> {
     responses: usize,
 }
 
-/// Carries out a job. Every prompt must have 1 to context - `max_new_tokens` tokens, all in the vocabulary.
+/// Carries out a job, with an engine that remembers nothing yet. Every prompt must have 1 to context - `max_new_tokens`
+/// tokens, all in the vocabulary.
 ///
 /// # Errors
-/// [`Error::Interrupted`] once `cancel` is set.
+/// [`Error::Interrupted`] once `cancel` is set; [`Error::Model`] where the engine fails.
 pub fn answer(
-    decoder: &Decoder,
+    engine: &mut dyn Engine,
     ends: &[u32],
     job: &Job<'_>,
     cancel: &AtomicBool,
     progress: &dyn Fn(Progress),
 ) -> Result<Answers> {
-    let mut work = Work::new(decoder, ends, job);
+    let mut work = Work::new(engine, ends, job);
     let mut order = work.order().into_iter().peekable();
     while order.peek().is_some() || work.responses < job.prompts.len() || work.pairs_left > 0 {
         if cancel.load(Ordering::Relaxed) {
@@ -120,9 +121,9 @@ pub fn answer(
         {
             order.next();
         }
-        work.compute();
-        work.score();
-        work.choose();
+        work.compute()?;
+        work.score()?;
+        work.choose()?;
         progress(Progress {
             responses: work.responses,
             new_tokens: work.answers.time.decode_tokens,
@@ -133,7 +134,8 @@ pub fn answer(
 }
 
 impl<'a> Work<'a> {
-    fn new(decoder: &'a Decoder, ends: &'a [u32], job: &'a Job<'a>) -> Work<'a> {
+    fn new(engine: &'a mut dyn Engine, ends: &'a [u32], job: &'a Job<'a>) -> Work<'a> {
+        let sizes = engine.sizes();
         let (prompts, pairs) = (job.prompts.len(), job.forced.len());
         let mut pairs_of: HashMap<usize, Vec<usize>> = HashMap::new();
         let mut pairs_on: HashMap<usize, Vec<usize>> = HashMap::new();
@@ -143,12 +145,11 @@ impl<'a> Work<'a> {
         }
         let baselines = pairs_on.iter().map(|(&b, pairs)| (b, (Vec::new(), pairs.len()))).collect();
         Work {
-            decoder,
+            engine,
+            sizes,
             job,
             ends,
             tree: Tree::default(),
-            cache: decoder.cache(),
-            buffers: Workspace::default(),
             queue: VecDeque::new(),
             sequences: (0..prompts + pairs).map(|_| Sequence::default()).collect(),
             stages: vec![Stage::Waiting; prompts],
@@ -160,7 +161,7 @@ impl<'a> Work<'a> {
             baselines,
             captured: HashMap::new(),
             hidden: vec![None; prompts],
-            forks: if decoder.is_recurrent() { forks::of(job.prompts) } else { Vec::new() },
+            forks: if sizes.is_recurrent() { forks::of(job.prompts) } else { Vec::new() },
             kept: HashSet::new(),
             reserved: 0,
             reservations: vec![0; prompts],
@@ -178,7 +179,7 @@ impl<'a> Work<'a> {
         let path = &mut self.sequences[sequence].path;
         let parent = path.last().copied();
         // Where states are kept, only prompts are known to fork, and where.
-        let (node, new) = match purpose != For::Prompt && self.decoder.is_recurrent() {
+        let (node, new) = match purpose != For::Prompt && self.sizes.is_recurrent() {
             true => (self.tree.extend_apart(parent, token), true),
             false => self.tree.extend(parent, token),
         };
@@ -209,18 +210,17 @@ impl<'a> Work<'a> {
     }
 
     /// Computes the next positions of the queue.
-    fn compute(&mut self) {
+    fn compute(&mut self) -> Result<()> {
         let count = self.queue.len().min(ROWS);
         if count == 0 {
-            return;
+            return Ok(());
         }
         let start = Instant::now();
         let batch: Vec<Position> = self.queue.drain(..count).collect();
-        self.cache.reserve(self.tree.slots());
         let (sequences, tree, captured, kept) = (&self.sequences, &self.tree, &self.captured, &self.kept);
         let row = |position| row(position, sequences, tree, captured, kept);
         let rows: Vec<Row<'_>> = batch.iter().map(row).collect();
-        let captured = self.decoder.forward(&rows, &mut self.cache, &mut self.buffers);
+        let captured = self.engine.forward(&rows, self.tree.slots())?;
         let wanted: Vec<NodeId> =
             rows.iter().filter(|row| row.capture).filter_map(|row| row.path.last().copied()).collect();
         let computed: Vec<NodeId> = rows.iter().filter_map(|row| row.path.last().copied()).collect();
@@ -240,10 +240,11 @@ impl<'a> Work<'a> {
                 For::Forced => time.forced_seconds += share,
             }
         }
+        Ok(())
     }
 
     /// Chooses the next token of every response that is ready, until none is.
-    fn choose(&mut self) {
+    fn choose(&mut self) -> Result<()> {
         let start = Instant::now();
         loop {
             let all = std::mem::take(&mut self.choosing);
@@ -265,7 +266,7 @@ impl<'a> Work<'a> {
                 }
             }
             for nodes in nodes.chunks(DISTRIBUTIONS) {
-                let distributions = self.decoder.distributions(nodes, &self.cache, &mut self.buffers);
+                let distributions = self.engine.distributions(nodes)?;
                 for (node, distribution) in nodes.iter().zip(distributions) {
                     for prompt in at.remove(node).unwrap_or_default() {
                         self.choose_next(prompt, &distribution);
@@ -274,6 +275,7 @@ impl<'a> Work<'a> {
             }
         }
         self.answers.time.decode_seconds += start.elapsed().as_secs_f64();
+        Ok(())
     }
 
     fn is_computed(&self, sequence: usize) -> bool {
@@ -341,10 +343,10 @@ impl<'a> Work<'a> {
     }
 
     fn finish(mut self) -> Answers {
-        let width = self.decoder.width;
+        let Sizes { width, layers: last, .. } = self.sizes;
         let layers: Vec<usize> = match self.job.layers {
             Layers::None => Vec::new(),
-            Layers::All => (0..=self.decoder.blocks.len()).collect(),
+            Layers::All => (0..=last).collect(),
             Layers::Some(layers) => layers.clone(),
         };
         let select = |states: &Option<Rc<Captured>>| -> Vec<Vec<f32>> {
@@ -375,16 +377,18 @@ fn row<'a>(
 mod tests {
     use std::sync::Arc;
 
+    use super::super::engine::Loaded;
     use super::super::families::Outline;
     use super::super::matrix::Compute;
     use super::super::simd::LANES;
+    use super::super::tensors::{OnDevice, Place};
     use super::super::weights::Weights;
     use super::super::weights::config::Config;
     use super::*;
     use crate::model::Settings;
 
     /// One block over eight tokens, of which the last has an embedding that is no number.
-    fn decoder() -> Decoder {
+    fn model() -> (Outline, Arc<Weights>) {
         let (width, vocabulary) = (LANES, 8);
         let weights = |n: usize, phase: f32| (0..n).map(|i| (i as f32 * 0.7 + phase).sin()).collect::<Vec<f32>>();
         let mut embedding = weights(vocabulary * width, 0.0);
@@ -418,19 +422,24 @@ mod tests {
             "num_hidden_layers": 1, "num_attention_heads": 1, "rms_norm_eps": 1e-5, "max_position_embeddings": 64});
         std::fs::write(folder.path().join("config.json"), config.to_string()).unwrap();
         let outline = Outline::of_config(&Config::open(folder.path()).unwrap()).unwrap();
-        outline.build(&Arc::new(Weights::open(folder.path()).unwrap()), Compute::F32).unwrap()
+        (outline, Arc::new(Weights::open(folder.path()).unwrap()))
     }
 
     #[test]
     fn only_what_is_not_finite_fails() {
-        let decoder = decoder();
+        let (outline, weights) = model();
+        let place = Place::new(candle_core::Device::Cpu, Compute::F32).unwrap();
+        let both = [
+            Loaded::Cpu(outline.build(&weights, &Compute::F32).unwrap()),
+            Loaded::Device(OnDevice::new("tiny", outline.build(&weights, &place).unwrap(), place)),
+        ];
         let prompts = [vec![1, 2], vec![1, 7], vec![3]];
         // (prompt, baseline): a broken prompt, a broken baseline, both, neither.
         let forced = [(1, 0), (0, 1), (1, 1), (2, 0), (0, 0)];
-        for layers in [Layers::All, Layers::None] {
+        for (decoder, layers) in both.iter().flat_map(|d| [(d, Layers::All), (d, Layers::None)]) {
             let settings = Settings { max_new_tokens: 3, ..Settings::default() };
             let job = Job { prompts: &prompts, draw_keys: &[], forced: &forced, settings, layers: &layers };
-            let made = answer(&decoder, &[], &job, &AtomicBool::new(false), &|_| ()).unwrap();
+            let made = answer(&mut *decoder.begin().unwrap(), &[], &job, &AtomicBool::new(false), &|_| ()).unwrap();
             let finishes: Vec<Finish> = made.generations.iter().map(|g| g.finish).collect();
             assert_eq!(finishes, [Finish::Length, Finish::Broken, Finish::Length]);
             assert!(made.generations[1].token_ids.is_empty() && made.generations[1].logprobs.is_empty());

@@ -31,10 +31,10 @@ pub struct Settings {
     pub top_p: f64,
     /// Seed of the draws.
     pub seed: u64,
-    /// Most responses in the making at once; no result depends on it.
+    /// Most responses in the making at once; no result depends on it, but for the rounding of devices other than the CPU.
     pub batch: usize,
     /// Most bytes of cache; one prompt is always let in. Beside it, each baseline whose pairs are not all scored keeps the
-    /// distributions along its response, 4 bytes x vocabulary a token. No result depends on it.
+    /// distributions along its response, 4 bytes x vocabulary a token. No result depends on it, as above.
     pub cache_bytes: usize,
 }
 

@@ -1,6 +1,7 @@
 //! Loading: a model's files become a model.
 //!
-//! In: a folder with safetensors, or a GGUF file, and in what type to compute. Out: a [`Model`], or what it would be.
+//! In: a folder with safetensors, or a GGUF file, and where and in what type to compute. Out: a [`Model`], or what it would
+//! be.
 //! What the files say is read first; the weights are packed only once it is clear that they fit into memory.
 
 use std::path::Path;
@@ -8,9 +9,12 @@ use std::sync::Arc;
 
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
+use super::device::Device;
+use super::engine::Loaded;
 use super::families::Outline;
 use super::matrix::Compute;
 use super::template::{Options as TemplateOptions, Template};
+use super::tensors::{OnDevice, Place};
 use super::tokenizer::Tokenizer;
 use super::weights::config::Config;
 use super::weights::gguf::Gguf;
@@ -21,6 +25,8 @@ use crate::{Error, Result};
 /// How a model is loaded.
 #[derive(Debug, Clone, Default)]
 pub struct Loading {
+    /// Where it is computed.
+    pub device: Device,
     /// In what type its matrices are held and multiplied.
     pub compute: Compute,
     /// Variables for its chat template.
@@ -29,8 +35,12 @@ pub struct Loading {
 
 /// Room that must be left beside the weights: for one batch's work and a small cache.
 const LEAST_ROOM: u64 = 256 << 20;
+/// The same on a device, where keys and values are gathered for each layer.
+const LEAST_ROOM_OF_DEVICE: u64 = 1 << 30;
 /// Most bytes of cache, where there is as much and more.
 const MOST_CACHE: u64 = 1 << 30;
+/// The same in a device's own memory.
+const MOST_CACHE_OF_DEVICE: u64 = 8 << 30;
 
 /// What is read of a model's files before its weights.
 struct Opened {
@@ -74,6 +84,7 @@ impl Opened {
             vocabulary,
             context: outline.context(),
             dtype: loading.compute.as_str(),
+            device: loading.device,
             weights_sha256: digest::of_files(weights.paths())?,
             tokenizer_sha256: tokenizer.sha256.clone(),
             template_sha256: template.as_ref().map(|template| template.sha256.clone()),
@@ -86,21 +97,37 @@ impl Opened {
     ///
     /// # Errors
     /// [`Error::Input`] where not even the weights fit.
-    fn room(&self, path: &Path, compute: Compute) -> Result<usize> {
+    fn room(&self, path: &Path, loading: &Loading) -> Result<usize> {
+        let (device, compute) = (loading.device, loading.compute);
         let weights = self.outline.bytes(&self.weights, compute)?;
-        let free = available();
+        // A device without memory of its own shares the processor's.
+        let (free, most_cache) = match device.free_memory() {
+            Some(free) => (free, MOST_CACHE_OF_DEVICE),
+            None => (available(), MOST_CACHE),
+        };
         let room = free.saturating_sub(weights);
-        if room < LEAST_ROOM {
+        let least = if device == Device::Cpu { LEAST_ROOM } else { LEAST_ROOM_OF_DEVICE };
+        if room < least {
             let gib = |bytes: u64| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30));
-            return Err(Error::input(format!("the model {} does not fit into memory", self.info.name))
+            return Err(Error::input(format!("the model {} does not fit into the memory of {device}", self.info.name))
                 .file(path)
                 .found(format!("{} for its weights in {}, {} free", gib(weights), compute.as_str(), gib(free)))
-                .expected(format!("{} free, for weights and work", gib(weights + LEAST_ROOM)))
-                .fix("take a smaller compute type (--dtype bf16 or int8), a smaller model, or a larger machine")
+                .expected(format!("{} free, for weights and work", gib(weights + least)))
+                .fix("take a smaller compute type (--dtype bf16, or int8 on the CPU), a smaller model, or a larger machine")
                 .into());
         }
-        Ok((room / 2).min(MOST_CACHE) as usize)
+        Ok((room / 2).min(most_cache) as usize)
     }
+}
+
+/// Builds the decoder where it will be computed.
+fn build(name: &str, outline: &Outline, weights: &Arc<Weights>, loading: &Loading) -> Result<Loaded> {
+    if loading.device == Device::Cpu {
+        return outline.build(weights, &loading.compute).map(Loaded::Cpu);
+    }
+    let place =
+        Place::new(loading.device.open()?, loading.compute).ok_or_else(|| loading.device.refuses(loading.compute))?;
+    Ok(Loaded::Device(OnDevice::new(name, outline.build(weights, &place)?, place)))
 }
 
 /// Bytes of memory that can be had: the system's, or less where a container is held to less. What can't be found out is no
@@ -130,9 +157,9 @@ impl Model {
     /// and weights do not belong together or its chat template has an error; [`Error::Io`] where a file can't be read.
     pub fn load(name: &str, path: &Path, loading: &Loading) -> Result<Model> {
         let opened = Opened::open(name, path, loading)?;
-        let cache_bytes = opened.room(path, loading.compute)?;
+        let cache_bytes = opened.room(path, loading)?;
         let Opened { outline, weights, tokenizer, template, info } = opened;
-        let decoder = outline.build(&weights, loading.compute)?;
+        let decoder = build(name, &outline, &weights, loading)?;
         let template_options = loading.template_options.clone();
         Ok(Model { decoder, tokenizer, template, template_options, info, cache_bytes })
     }

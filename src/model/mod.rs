@@ -9,7 +9,9 @@
 //! | `tokenizer`, `template` | text to ids, request to text |
 //! | `families` | what the decoder of each architecture is made of |
 //! | `load` | all of these become a model |
-//! | `decoder`, `matrix`, `simd` | the forward pass over rows |
+//! | `decoder`, `matrix`, `simd` | the forward pass over rows, on this processor |
+//! | `tensors` | the same on a device |
+//! | `device`, `engine` | where a model is computed, and what generation needs of either |
 //! | `tree` | which positions are shared |
 //! | `scores`, `sampling` | figures of a next-token distribution, and the choice of a token |
 //! | `job`, `generate` | a batch of prompts and baselines, answered |
@@ -18,6 +20,8 @@
 pub mod cache_dir;
 pub(crate) mod candle;
 mod decoder;
+mod device;
+mod engine;
 mod families;
 mod generate;
 pub mod hub;
@@ -28,6 +32,7 @@ mod sampling;
 mod scores;
 pub(crate) mod simd;
 mod template;
+mod tensors;
 mod tokenizer;
 mod tree;
 pub mod weights;
@@ -35,9 +40,10 @@ pub mod weights;
 use std::sync::atomic::AtomicBool;
 
 use crate::{Error, Result};
-use decoder::Decoder;
+use engine::Loaded;
 use template::Template;
 
+pub use device::Device;
 pub use job::{Answers, Finish, Forced, Generation, Job, Layers, Progress, Settings, Time};
 pub use load::Loading;
 pub use matrix::Compute;
@@ -47,7 +53,7 @@ pub(crate) use tokenizer::Tokenizer;
 /// A loaded model.
 #[derive(Debug)]
 pub struct Model {
-    decoder: Decoder,
+    decoder: Loaded,
     tokenizer: Tokenizer,
     template: Option<Template>,
     template_options: TemplateOptions,
@@ -75,6 +81,8 @@ pub struct ModelInfo {
     pub context: usize,
     /// Compute type.
     pub dtype: &'static str,
+    /// Where it is computed.
+    pub device: Device,
     /// SHA-256 of the weights' file, or of the SHA-256 of its parts.
     pub weights_sha256: String,
     /// SHA-256 of what makes the tokenizer.
@@ -102,7 +110,7 @@ impl Model {
         &self.info
     }
 
-    /// Bytes of cache that there was room for when it was loaded, 1 GiB at most.
+    /// Bytes of cache that there was room for when it was loaded.
     pub fn cache_bytes(&self) -> usize {
         self.cache_bytes
     }
@@ -174,16 +182,17 @@ impl Model {
 
     /// Answers prompts and scores baselines' responses; see [`Job`].
     ///
-    /// Results are the same bits whatever the batch, the other prompts in the job and the number of threads; between
-    /// processors of different instruction sets they differ by rounding.
+    /// On the CPU results are the same bits whatever the batch, the other prompts in the job and the number of threads;
+    /// between processors of different instruction sets they differ by rounding. On another device they differ by rounding
+    /// from batch to batch as well.
     /// `cancel` is looked at between steps; `progress` is called after each.
     ///
     /// # Errors
     /// [`Error::Interrupted`] once `cancel` is set; [`Error::Model`] where the job names a prompt, token or layer that is
-    /// not there, or a prompt does not fit ([`Model::fits`]).
+    /// not there, a prompt does not fit ([`Model::fits`]), or a device fails.
     pub fn answer(&self, job: &Job<'_>, cancel: &AtomicBool, progress: &dyn Fn(Progress)) -> Result<Answers> {
         self.check(job).map_err(|what| Error::Model { model: self.info.name.clone(), what })?;
-        generate::answer(&self.decoder, &self.info.end_ids, job, cancel, progress)
+        generate::answer(&mut *self.decoder.begin()?, &self.info.end_ids, job, cancel, progress)
     }
 
     fn check(&self, job: &Job<'_>) -> Result<(), String> {

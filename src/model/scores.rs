@@ -27,10 +27,19 @@ pub struct Distribution {
 impl Distribution {
     /// The distribution of row `row` of the output matrix's product, over `vocabulary` tokens, whose logits a cap may hold.
     pub fn of(product: &Product, row: usize, vocabulary: usize, most: Option<f32>) -> Distribution {
+        Distribution::filled(vocabulary, most, |logits| product.copy(row, 0, logits))
+    }
+
+    /// The distribution of these logits, one a token, which a cap may hold.
+    pub fn of_logits(logits: &[f32], most: Option<f32>) -> Distribution {
+        Distribution::filled(logits.len(), most, |out| out.copy_from_slice(logits))
+    }
+
+    fn filled(vocabulary: usize, most: Option<f32>, fill: impl FnOnce(&mut [f32])) -> Distribution {
         // Whole segments; the padding of the last gets no probability.
         let mut logits = vec![f32::NEG_INFINITY; vocabulary.div_ceil(PANEL) * PANEL];
         if let Some(logits) = logits.get_mut(..vocabulary) {
-            product.copy(row, 0, logits);
+            fill(logits);
             if let Some(most) = most {
                 cap(logits, most);
             }

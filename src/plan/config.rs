@@ -42,6 +42,9 @@ pub struct Config {
     /// Compute type of all models, of the command line.
     #[serde(skip)]
     pub dtype: Option<Said<String>>,
+    /// Device of all models, of the command line.
+    #[serde(skip)]
+    pub device: Option<Said<String>>,
     /// The data sets.
     #[serde(default)]
     pub dataset: Vec<Dataset>,
@@ -146,6 +149,8 @@ pub struct Model {
     pub revision: Option<Said<String>>,
     /// Compute type: `auto`, `f32`, `bf16`, `f16` or `int8`.
     pub dtype: Option<Said<String>>,
+    /// Device: `auto`, `cpu`, `cuda`, `cuda:N` or `metal`.
+    pub device: Option<Said<String>>,
     /// Options that the chat template is given, as `enable_thinking = false`.
     pub template: Option<Said<Options>>,
     /// Whether special-token text in prompts is read as plain text.
@@ -261,7 +266,7 @@ impl Config {
         }
         for model in &mut self.model {
             model.path.locate(file, text);
-            each_said!(model, |s| s.locate(file, text), [name, revision, dtype]);
+            each_said!(model, |s| s.locate(file, text), [name, revision, dtype, device]);
             each_said!(model, |s| s.locate(file, text), [template]);
             each_said!(model, |s| s.locate(file, text), [escape_special_tokens]);
         }
@@ -287,7 +292,7 @@ impl Config {
         prefer!(self, base, [variants.strengths.spacing, variants.strengths.punctuation, variants.strengths.casing]);
         prefer!(self, base, [variants.strengths.length, measure.encoder, measure.layer, measure.idf]);
         prefer!(self, base, [store.activations]);
-        self.dtype = self.dtype.or(base.dtype);
+        prefer!(self, base, [dtype, device]);
         if self.model.is_empty() {
             self.model = base.model;
         }

@@ -10,7 +10,7 @@ use super::{DatasetPlan, ModelPlan, Options, Said};
 use crate::datasets::{self, Origin, Prompt};
 use crate::measure::bertscore::BertScorer;
 use crate::model::hub::{self, Found, Place, Settings, Transfer};
-use crate::model::{self, Compute, Loading, Model};
+use crate::model::{self, Compute, Device, Loading, Model};
 use crate::store::folder_name;
 use crate::{Error, Result};
 
@@ -113,7 +113,9 @@ pub fn models(config: &Config, max_new_tokens: usize, transfer: &dyn Transfer) -
     let mut places = Vec::new();
     let settings = Settings::of_environment();
     for entry in entries {
-        let loading = Loading { compute: compute(entry, config.dtype.as_ref())?, template_options: options(entry)? };
+        let device = device(entry, config.device.as_ref())?;
+        let compute = compute(entry, config.dtype.as_ref(), device)?;
+        let loading = Loading { device, compute, template_options: options(entry)? };
         let found = find(entry, &settings, transfer)?;
         let name = match &entry.name {
             Some(said) => slug(said, "model.name")?,
@@ -149,7 +151,7 @@ pub fn models(config: &Config, max_new_tokens: usize, transfer: &dyn Transfer) -
             template_sha256: info.template_sha256,
             template_options: loading.template_options,
             dtype: info.dtype.to_string(),
-            device: "cpu".to_string(),
+            device: info.device.to_string(),
             layers: info.layers,
             parameters: info.parameters,
             vocabulary: info.vocabulary,
@@ -177,12 +179,21 @@ fn find(entry: &config::Model, settings: &Settings, transfer: &dyn Transfer) -> 
     entry.path.check("model.path", found)
 }
 
-/// The compute type: what the command line says, else the entry, else what is right for the processor.
-fn compute(entry: &config::Model, of_all: Option<&Said<String>>) -> Result<Compute> {
-    let Some(said) = of_all.or(entry.dtype.as_ref()) else { return Ok(Compute::default()) };
+/// The device: what the command line says, else the entry, else an accelerator where there is one.
+fn device(entry: &config::Model, of_all: Option<&Said<String>>) -> Result<Device> {
+    let Some(said) = of_all.or(entry.device.as_ref()) else { return Ok(Device::auto()) };
+    said.check("model.device", Device::chosen(&said.value))
+}
+
+/// The compute type: what the command line says, else the entry, else what is right for the device.
+fn compute(entry: &config::Model, of_all: Option<&Said<String>>, device: Device) -> Result<Compute> {
+    let Some(said) = of_all.or(entry.dtype.as_ref()) else { return Ok(device.compute()) };
     match Compute::named(&said.value) {
-        Some(compute) => Ok(compute),
-        None if said.value == AUTO => Ok(Compute::default()),
+        Some(compute) => match device.refusal(compute) {
+            Some(error) => said.check("model.dtype", Err(error.into())),
+            None => Ok(compute),
+        },
+        None if said.value == AUTO => Ok(device.compute()),
         None => {
             let error = said.wrong("model.dtype", format!("\"{}\" is not a compute type", said.value));
             let names = Compute::ALL.map(Compute::as_str).join(", ");

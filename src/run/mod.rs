@@ -20,7 +20,7 @@ pub use timing::Timing;
 pub use wordings::prompt_texts;
 
 use crate::backend::local::Local;
-use crate::model::{Compute, Loading, Model};
+use crate::model::{Compute, Device, Loading, Model};
 use crate::plan::{ModelPlan, Plan, Study};
 use crate::store::check::{check_parts, check_signatures};
 use crate::store::manifest::Manifest;
@@ -84,6 +84,7 @@ pub fn run(study: &Study, out: &Path, execution: Execution, progress: &dyn Progr
         let load = Instant::now();
         let path = found.place.path();
         let loading = Loading {
+            device: Device::chosen(&model.device)?,
             compute: Compute::named(&model.dtype).unwrap_or_default(),
             template_options: model.template_options.clone(),
         };

@@ -91,6 +91,13 @@ fn what_can_not_be_fetched_is_refused() {
 
     let types = ["--model", "demo", "--dtype", "f8"];
     refused(&offline, &types, &["\"f8\" is not a compute type", "auto, f32, bf16, f16, int8", "key: --dtype"]);
+    let device = |word: &'static str| ["--model", "demo", "--device", word];
+    refused(&offline, &device("gpu"), &["\"gpu\" is not a device", "auto, cpu, cuda, cuda:N", "key: --device"]);
+    if !cfg!(feature = "cuda") {
+        refused(&offline, &device("cuda:1"), &["can't compute on cuda:1", "--features cuda", "key: --device"]);
+    }
+    fs::write(&study, "[[model]]\npath = \"demo\"\ndevice = \"tpu\"\n").unwrap();
+    refused(&offline, &[&study.to_string_lossy()], &["\"tpu\" is not a device", "study.toml, line 3", "model.device"]);
     fs::write(&study, "[[model]]\npath = \"demo\"\ntemplate = { day = 2026-01-01 }\n").unwrap();
     refused(&offline, &[&study.to_string_lossy()], &["the option day", "study.toml, line 3", "model.template"]);
 }

@@ -6,28 +6,29 @@
 
 use rayon::prelude::*;
 
-use super::super::matrix::{Matrix, PANEL, Product};
+use super::super::matrix::{Compute, PANEL, Product};
 use super::attend::{Heads, Past, Scoring, attend};
 use super::cache::{Cache, Memory};
+use super::form::Form;
 use super::rotary::rotate;
 use super::rows::{add_to, open, rms_norm};
 use super::{Batch, Mixer, ROWS_PER_TASK, Scratch};
 
 /// Attention of one layer.
 #[derive(Debug)]
-pub struct Attention {
+pub struct Attention<F: Form = Compute> {
     /// How it is divided into heads.
     pub heads: Heads,
     /// Query, key, value and gate projections as far as there are such, stacked in this order.
-    pub input: Matrix,
+    pub input: F::Matrix,
     /// Biases of query, key and value, one after the other.
-    pub bias: Option<Vec<f32>>,
+    pub bias: Option<F::Vector>,
     /// Norm of each head's query.
-    pub query_norm: Option<Vec<f32>>,
+    pub query_norm: Option<F::Vector>,
     /// Norm of each head's key.
-    pub key_norm: Option<Vec<f32>>,
+    pub key_norm: Option<F::Vector>,
     /// Norm of each head's value: ones, where there is one.
-    pub value_norm: Option<Vec<f32>>,
+    pub value_norm: Option<F::Vector>,
     /// Added to the mean square in these norms.
     pub epsilon: f32,
     /// Which of the decoder's rotations turns queries and keys; None where positions do not count.
@@ -41,7 +42,7 @@ pub struct Attention {
     /// Where keys and values come from.
     pub source: Source,
     /// Projection of the heads' outputs.
-    pub output: Matrix,
+    pub output: F::Matrix,
 }
 
 /// Where an attention layer has its keys and values from.
@@ -55,15 +56,27 @@ pub enum Source {
     Layer(usize),
 }
 
-impl Attention {
-    fn query_width(&self) -> usize {
+impl<F: Form> Attention<F> {
+    /// Floats of a position's queries.
+    pub fn query_width(&self) -> usize {
         self.heads.heads * self.heads.head
     }
 
-    fn key_width(&self) -> usize {
+    /// Floats of a position's keys, and of its values.
+    pub fn key_width(&self) -> usize {
         self.heads.kv_heads * self.heads.head
     }
 
+    /// What it keeps of positions.
+    pub fn memory(&self) -> Memory {
+        match self.source {
+            Source::Layer(_) => Memory::Nothing,
+            _ => Memory::KeysValues(self.key_width()),
+        }
+    }
+}
+
+impl Attention {
     /// Writes the rows' keys, normed and turned, and values into the cache.
     fn store(&self, batch: &Batch<'_>, layer: usize, product: &Product, cache: &mut Cache) {
         let (query, kv) = (self.query_width(), self.key_width());
@@ -95,10 +108,7 @@ impl Attention {
 
 impl Mixer for Attention {
     fn memory(&self) -> Memory {
-        match self.source {
-            Source::Layer(_) => Memory::Nothing,
-            _ => Memory::KeysValues(self.key_width()),
-        }
+        Attention::memory(self)
     }
 
     fn mix(

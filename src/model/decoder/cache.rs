@@ -71,9 +71,44 @@ pub struct Cache {
     layers: Vec<Layer>,
     finals: Vec<f32>,
     recurrent: bool,
-    slot_of: HashMap<NodeId, u32>,
+    state_slots: Slots,
+}
+
+/// Which slot holds the recurrent state of which node.
+#[derive(Debug, Default)]
+pub struct Slots {
+    of: HashMap<NodeId, u32>,
     free: Vec<u32>,
-    state_slots: u32,
+    count: u32,
+}
+
+impl Slots {
+    /// Where the state of a node comes from and goes to; the state before it moves, or stays too where `keep_before` says so.
+    pub fn step(&mut self, before: Option<NodeId>, node: NodeId, keep_before: bool) -> Step {
+        let from = before.and_then(|before| self.of.get(&before).copied());
+        let to = match (before, from) {
+            (Some(before), Some(slot)) if !keep_before => {
+                self.of.remove(&before);
+                slot
+            }
+            _ => self.free.pop().unwrap_or_else(|| {
+                self.count += 1;
+                self.count - 1
+            }),
+        };
+        self.of.insert(node, to);
+        Step { from, to }
+    }
+
+    /// A node is gone, and its state with it.
+    pub fn forget(&mut self, node: NodeId) {
+        self.free.extend(self.of.remove(&node));
+    }
+
+    /// Slots that there must be.
+    pub fn count(&self) -> usize {
+        self.count as usize
+    }
 }
 
 impl Cache {
@@ -92,9 +127,7 @@ impl Cache {
             state_width,
             slots: 0,
             finals: Vec::new(),
-            slot_of: HashMap::new(),
-            free: Vec::new(),
-            state_slots: 0,
+            state_slots: Slots::default(),
         }
     }
 
@@ -153,41 +186,32 @@ impl Cache {
         self.layers.get_mut(layer).map(|layer| &mut layer.states)
     }
 
-    /// Where the recurrent state of a node comes from and goes to; None where no layer has one.
-    ///
-    /// The state before it moves, or stays too where `keep_before` says so.
+    /// Where the recurrent state of a node comes from and goes to ([`Slots::step`]); None where no layer has one.
     pub fn step(&mut self, before: Option<NodeId>, node: NodeId, keep_before: bool) -> Option<Step> {
         if !self.recurrent {
             return None;
         }
-        let from = before.and_then(|before| self.slot_of.get(&before).copied());
-        let to = match (before, from) {
-            (Some(before), Some(slot)) if !keep_before => {
-                self.slot_of.remove(&before);
-                slot
-            }
-            _ => self.free.pop().unwrap_or_else(|| self.add_state()),
-        };
-        self.slot_of.insert(node, to);
-        Some(Step { from, to })
+        let slots = self.state_slots.count();
+        let step = self.state_slots.step(before, node, keep_before);
+        if self.state_slots.count() > slots {
+            self.add_state();
+        }
+        Some(step)
     }
 
     /// A node is gone, and its recurrent state with it.
     pub fn forget(&mut self, node: NodeId) {
-        self.free.extend(self.slot_of.remove(&node));
+        self.state_slots.forget(node);
     }
 
-    fn add_state(&mut self) -> u32 {
-        let slot = self.state_slots;
-        self.state_slots += 1;
-        let slots = self.state_slots as usize;
+    fn add_state(&mut self) {
+        let slots = self.state_slots.count();
         for (layer, memory) in self.layers.iter_mut().zip(&self.memory) {
             if let Memory::State { head, inputs, .. } = memory {
                 layer.states.heads.iter_mut().for_each(|arena| grow(arena, slots * head));
                 grow(&mut layer.states.inputs, slots * inputs);
             }
         }
-        slot
     }
 }
 

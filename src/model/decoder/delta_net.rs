@@ -7,15 +7,16 @@
 
 use rayon::prelude::*;
 
-use super::super::matrix::{Matrix, PANEL, Product};
+use super::super::matrix::{Compute, PANEL, Product};
 use super::super::simd::{sigmoid, silu, wide};
 use super::cache::{Cache, Memory, States};
+use super::form::Form;
 use super::rows::rms_norm;
 use super::{Batch, Mixer, ROWS_PER_TASK, Scratch};
 
 /// A gated delta net of one layer.
 #[derive(Debug)]
-pub struct DeltaNet {
+pub struct DeltaNet<F: Form = Compute> {
     /// Heads of queries and keys.
     pub key_heads: usize,
     /// Length of a query or key.
@@ -25,34 +26,43 @@ pub struct DeltaNet {
     /// Which key head each value head goes with.
     pub key_head_of: Vec<usize>,
     /// Projections of queries, keys and values together; of output gates; of corrections (b); of fading (a), stacked.
-    pub input: Matrix,
+    pub input: F::Matrix,
     /// Kernel of the convolution, `[taps, 2 * key_heads * key + value_heads * value]`, the present input last.
-    pub taps: Vec<Vec<f32>>,
+    pub taps: Vec<F::Vector>,
     /// Rate of fading of each value head, below 0.
-    pub rates: Vec<f32>,
+    pub rates: F::Vector,
     /// Added to the projection of fading.
-    pub step_bias: Vec<f32>,
+    pub step_bias: F::Vector,
     /// Norm of each head's output.
-    pub norm: Vec<f32>,
+    pub norm: F::Vector,
     /// Added to the mean square in that norm.
     pub epsilon: f32,
     /// Projection of the heads' outputs.
-    pub output: Matrix,
+    pub output: F::Matrix,
 }
 
 /// Added to the squares' sum when queries and keys are scaled to length 1.
-const UNIT_EPSILON: f32 = 1e-6;
+pub const UNIT_EPSILON: f32 = 1e-6;
 
-impl DeltaNet {
-    fn value_heads(&self) -> usize {
+impl<F: Form> DeltaNet<F> {
+    /// Heads of values, and of states.
+    pub fn value_heads(&self) -> usize {
         self.key_head_of.len()
     }
 
     /// Floats of queries, keys and values together.
-    fn mixed_width(&self) -> usize {
+    pub fn mixed_width(&self) -> usize {
         2 * self.key_heads * self.key + self.value_heads() * self.value
     }
 
+    /// What it keeps of positions.
+    pub fn memory(&self) -> Memory {
+        let inputs = (self.taps.len() - 1) * self.mixed_width();
+        Memory::State { heads: self.value_heads(), head: self.key * self.value, inputs }
+    }
+}
+
+impl DeltaNet {
     /// Queries, keys and values of every row after the convolution; moves the past inputs on.
     fn convolve(&self, batch: &Batch<'_>, product: &Product, states: &mut States, out: &mut Vec<f32>) {
         let width = self.mixed_width();
@@ -88,8 +98,7 @@ impl DeltaNet {
 
 impl Mixer for DeltaNet {
     fn memory(&self) -> Memory {
-        let inputs = (self.taps.len() - 1) * self.mixed_width();
-        Memory::State { heads: self.value_heads(), head: self.key * self.value, inputs }
+        DeltaNet::memory(self)
     }
 
     fn mix(

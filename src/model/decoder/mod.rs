@@ -11,22 +11,25 @@
 //! | `per_layer` | embeddings that each layer adds |
 //! | `rows` | what works on one row alone |
 //! | `cache` | what is kept of positions |
+//! | `form` | in what form weights are held: for this code, or as tensors on a device |
 
 pub mod attend;
 pub mod attention;
 pub mod cache;
 pub mod delta_net;
+pub mod form;
 pub mod per_layer;
 pub mod rotary;
 pub mod rows;
 
 use rayon::prelude::*;
 
-use super::matrix::{Matrix, PANEL, Product};
+use super::matrix::{Compute, PANEL, Product};
 use super::scores::Distribution;
 use super::tree::NodeId;
 use super::weights::Table;
 use cache::{Cache, Memory, Step};
+use form::Form;
 use per_layer::{PerLayer, PerLayerGate};
 use rotary::Rotary;
 use rows::{Activation, add, add_to, rms_norm};
@@ -52,32 +55,32 @@ pub trait Mixer: std::fmt::Debug + Send + Sync {
 
 /// One block: a mixer, then the feed-forward part, each after a norm and added to its input.
 #[derive(Debug)]
-pub struct Block {
+pub struct Block<F: Form = Compute> {
     /// Norm before the mixer.
-    pub mixer_norm: Vec<f32>,
+    pub mixer_norm: F::Vector,
     /// The mixer.
-    pub mixer: Box<dyn Mixer>,
+    pub mixer: F::Mixer,
     /// Norm of what the mixer adds.
-    pub mixer_post_norm: Option<Vec<f32>>,
+    pub mixer_post_norm: Option<F::Vector>,
     /// Norm before the feed-forward part.
-    pub inner_norm: Vec<f32>,
+    pub inner_norm: F::Vector,
     /// Length of the feed-forward part's inner vector.
     pub inner: usize,
     /// Gate and up projections, stacked.
-    pub gate_up: Matrix,
+    pub gate_up: F::Matrix,
     /// Down projection.
-    pub down: Matrix,
+    pub down: F::Matrix,
     /// Norm of what the feed-forward part adds.
-    pub inner_post_norm: Option<Vec<f32>>,
+    pub inner_post_norm: Option<F::Vector>,
     /// What it does with its embedding of the token.
-    pub per_layer: Option<PerLayerGate>,
+    pub per_layer: Option<PerLayerGate<F>>,
     /// By which the hidden state is multiplied at the end.
     pub scale: f32,
 }
 
 /// A decoder's weights.
 #[derive(Debug)]
-pub struct Decoder {
+pub struct Decoder<F: Form = Compute> {
     /// Length of a hidden state.
     pub width: usize,
     /// Tokens that can come next.
@@ -89,17 +92,17 @@ pub struct Decoder {
     /// By which they are multiplied.
     pub embedding_scale: f32,
     /// Embeddings that each layer adds.
-    pub per_layer: Option<PerLayer>,
+    pub per_layer: Option<PerLayer<F>>,
     /// Rotations that attention layers choose from.
     pub rotaries: Vec<Rotary>,
     /// The blocks.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<Block<F>>,
     /// What the gates of feed-forward parts go through.
     pub activation: Activation,
     /// Norm after the last block.
-    pub final_norm: Vec<f32>,
+    pub final_norm: F::Vector,
     /// From hidden states to logits.
-    pub output: Matrix,
+    pub output: F::Matrix,
     /// Largest logit, by [`rows::cap`]; None for no limit.
     pub logit_cap: Option<f32>,
 }
@@ -179,11 +182,6 @@ impl Decoder {
 
     fn memory(&self) -> Vec<Memory> {
         self.blocks.iter().map(|block| block.mixer.memory()).collect()
-    }
-
-    /// Whether positions leave recurrent states, so that only planned forks of a path can be followed.
-    pub fn is_recurrent(&self) -> bool {
-        self.cache_bytes().1 > 0
     }
 
     /// Computes rows; their keys, values, states and final hidden states go into the cache, which must have their slots.

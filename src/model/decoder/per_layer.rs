@@ -5,14 +5,15 @@
 
 use rayon::prelude::*;
 
-use super::super::matrix::{Matrix, Product};
+use super::super::matrix::{Compute, Product};
 use super::super::weights::Table;
+use super::form::Form;
 use super::rows::{Activation, rms_norm};
 use super::{ROWS_PER_TASK, Row};
 
 /// Where the vectors come from.
 #[derive(Debug)]
-pub struct PerLayer {
+pub struct PerLayer<F: Form = Compute> {
     /// Floats of one layer's vector.
     pub width: usize,
     /// Vectors by token, of all layers one after the other.
@@ -20,24 +21,24 @@ pub struct PerLayer {
     /// By which the table's values are multiplied.
     pub table_scale: f32,
     /// Projection of the embedding to vectors of all layers.
-    pub projection: Matrix,
+    pub projection: F::Matrix,
     /// By which the projection is multiplied.
     pub projection_scale: f32,
     /// Norm of each projected vector.
-    pub norm: Vec<f32>,
+    pub norm: F::Vector,
     /// Added to the mean square in that norm.
     pub epsilon: f32,
 }
 
 /// What one layer does with its vector.
 #[derive(Debug)]
-pub struct PerLayerGate {
+pub struct PerLayerGate<F: Form = Compute> {
     /// From the hidden state to a gate.
-    pub gate: Matrix,
+    pub gate: F::Matrix,
     /// From the gated vector to the hidden state.
-    pub projection: Matrix,
+    pub projection: F::Matrix,
     /// Norm of what is added.
-    pub norm: Vec<f32>,
+    pub norm: F::Vector,
 }
 
 impl PerLayer {

@@ -1,6 +1,6 @@
 //! A description and weights become a decoder.
 //!
-//! In: a [`Description`], and tensors by name. Out: a [`Decoder`] whose matrices are packed in the compute type.
+//! In: a [`Description`], and tensors by name. Out: a [`Decoder`] with its weights in one [`Form`].
 //! Every tensor of the decoder must be used: one that is left over means that the model is not what the family computes.
 
 use std::collections::BTreeSet;
@@ -9,17 +9,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rayon::prelude::*;
 
 use super::super::decoder::attention::{self, Source};
+use super::super::decoder::form::Form;
 use super::super::decoder::per_layer::{PerLayer, PerLayerGate};
-use super::super::decoder::{Block, Decoder, Mixer, delta_net};
-use super::super::matrix::{Compute, Matrix, Part as Rows, RowOrder};
+use super::super::decoder::{Block, Decoder, delta_net};
+use super::super::matrix::{Compute, Part as Rows, RowOrder};
 use super::super::weights::{Table, Weights};
 use super::description::{self, Attention, DeltaNet, Description};
 use super::names::{Names, Part, block, whole};
 use crate::{Error, Result};
 
 /// The decoder; see [`super::Outline::build`].
-pub fn decoder(d: &Description, weights: &Arc<Weights>, compute: Compute) -> Result<Decoder> {
-    let reader = Reader::new(d, weights, compute);
+pub fn decoder<F: Form>(d: &Description, weights: &Arc<Weights>, form: &F) -> Result<Decoder<F>> {
+    let reader = Reader::new(d, weights, form);
     let rows = vocabulary(d, weights)?;
     let embedding = reader.names.whole(whole::EMBEDDING);
     let table = reader.table(&embedding, rows, d.width)?;
@@ -84,17 +85,17 @@ pub fn bytes(d: &Description, weights: &Weights, compute: Compute) -> Result<u64
 }
 
 /// Reads parts of one model, and remembers which tensors it has used.
-struct Reader<'a> {
+struct Reader<'a, F> {
     d: &'a Description,
     weights: &'a Arc<Weights>,
     names: Names,
-    compute: Compute,
+    form: &'a F,
     used: Mutex<BTreeSet<String>>,
 }
 
-impl<'a> Reader<'a> {
-    fn new(d: &'a Description, weights: &'a Arc<Weights>, compute: Compute) -> Reader<'a> {
-        Reader { d, weights, names: Names::of(weights), compute, used: Mutex::new(BTreeSet::new()) }
+impl<'a, F: Form> Reader<'a, F> {
+    fn new(d: &'a Description, weights: &'a Arc<Weights>, form: &'a F) -> Reader<'a, F> {
+        Reader { d, weights, names: Names::of(weights), form, used: Mutex::new(BTreeSet::new()) }
     }
 
     fn is_tied(&self) -> bool {
@@ -106,16 +107,29 @@ impl<'a> Reader<'a> {
         self.used.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_string());
     }
 
-    fn vector(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>> {
+    fn values(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>> {
         self.use_up(name);
         self.weights.vector(name, shape)
     }
 
+    fn vector(&self, name: &str, values: Vec<f32>) -> Result<F::Vector> {
+        self.form.vector(values).map_err(|what| self.failed(name, what))
+    }
+
+    fn as_stored(&self, name: &str, length: usize) -> Result<F::Vector> {
+        self.vector(name, self.values(name, &[length])?)
+    }
+
+    fn failed(&self, name: &str, what: String) -> Error {
+        let model = self.weights.path_of(name).display().to_string();
+        Error::Model { model, what: format!("tensor {name}: {what}") }
+    }
+
     /// Weights of a norm, shifted as the family has them.
-    fn norm(&self, name: &str, width: usize) -> Result<Vec<f32>> {
-        let mut weight = self.vector(name, &[width])?;
+    fn norm(&self, name: &str, width: usize) -> Result<F::Vector> {
+        let mut weight = self.values(name, &[width])?;
         weight.iter_mut().for_each(|w| *w += self.d.norm_shift);
-        Ok(weight)
+        self.vector(name, weight)
     }
 
     fn table(&self, name: &str, rows: usize, columns: usize) -> Result<Table> {
@@ -123,12 +137,12 @@ impl<'a> Reader<'a> {
         Table::new(self.weights, name, rows, columns)
     }
 
-    fn matrix(&self, name: &str, shape: &[usize; 2], order: RowOrder) -> Result<Matrix> {
+    fn matrix(&self, name: &str, shape: &[usize; 2], order: RowOrder) -> Result<F::Matrix> {
         self.stack(&[(name.to_string(), *shape, order)])
     }
 
     /// Several matrices over the same columns, one after the other.
-    fn stack(&self, parts: &[(String, [usize; 2], RowOrder)]) -> Result<Matrix> {
+    fn stack(&self, parts: &[(String, [usize; 2], RowOrder)]) -> Result<F::Matrix> {
         let mut rows = Vec::with_capacity(parts.len());
         for (name, shape, order) in parts {
             self.use_up(name);
@@ -136,13 +150,10 @@ impl<'a> Reader<'a> {
         }
         let first = parts.first().map_or("", |(name, ..)| name);
         let columns = parts.first().map_or(0, |(_, shape, _)| shape[1]);
-        Matrix::pack(columns, &rows, self.compute).map_err(|what| Error::Model {
-            model: self.weights.path_of(first).display().to_string(),
-            what: format!("tensor {first}: {what}"),
-        })
+        self.form.matrix(columns, &rows).map_err(|what| self.failed(first, what))
     }
 
-    fn per_layer(&self, width: usize, rows: usize) -> Result<PerLayer> {
+    fn per_layer(&self, width: usize, rows: usize) -> Result<PerLayer<F>> {
         let all = self.d.layers.len() * width;
         Ok(PerLayer {
             width,
@@ -154,12 +165,12 @@ impl<'a> Reader<'a> {
                 RowOrder::All,
             )?,
             projection_scale: 1.0 / (self.d.width as f32).sqrt(),
-            norm: self.vector(&self.names.whole(whole::PER_LAYER_NORM), &[width])?,
+            norm: self.as_stored(&self.names.whole(whole::PER_LAYER_NORM), width)?,
             epsilon: self.d.epsilon,
         })
     }
 
-    fn block(&self, layer: usize) -> Result<Block> {
+    fn block(&self, layer: usize) -> Result<Block<F>> {
         let d = self.d;
         let described = d.layers.get(layer).ok_or_else(|| Error::Model {
             model: self.weights.path_of("").display().to_string(),
@@ -167,9 +178,9 @@ impl<'a> Reader<'a> {
         })?;
         let name = |part: Part| self.names.block(layer, part);
         let (width, inner) = (d.width, described.inner);
-        let mixer: Box<dyn Mixer> = match &described.mixer {
-            description::Mixer::Attention(attention) => Box::new(self.attention(layer, attention)?),
-            description::Mixer::DeltaNet(net) => Box::new(self.delta_net(layer, net)?),
+        let mixer: F::Mixer = match &described.mixer {
+            description::Mixer::Attention(attention) => self.attention(layer, attention)?.into(),
+            description::Mixer::DeltaNet(net) => self.delta_net(layer, net)?.into(),
         };
         let gate_up = match d.fused {
             true => {
@@ -194,7 +205,7 @@ impl<'a> Reader<'a> {
             None => None,
         };
         let scale = match d.layer_scales {
-            true => self.vector(&name(block::SCALE), &[1])?.first().copied().unwrap_or(1.0),
+            true => self.values(&name(block::SCALE), &[1])?.first().copied().unwrap_or(1.0),
             false => 1.0,
         };
         Ok(Block {
@@ -211,7 +222,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn attention(&self, layer: usize, a: &Attention) -> Result<attention::Attention> {
+    fn attention(&self, layer: usize, a: &Attention) -> Result<attention::Attention<F>> {
         let name = |part: Part| self.names.block(layer, part);
         let (width, head) = (self.d.width, a.heads.head);
         let (query, kv) = (a.heads.heads * head, a.heads.kv_heads * head);
@@ -246,8 +257,9 @@ impl<'a> Reader<'a> {
             false => None,
             true => {
                 let rows = [(block::QUERY_BIAS, query), (block::KEY_BIAS, kv), (block::VALUE_BIAS, kv)];
-                let parts = rows.map(|(part, rows)| self.vector(&name(part), &[rows]));
-                Some(parts.into_iter().collect::<Result<Vec<_>>>()?.concat())
+                let parts = rows.map(|(part, rows)| self.values(&name(part), &[rows]));
+                let values = parts.into_iter().collect::<Result<Vec<_>>>()?.concat();
+                Some(self.vector(&name(block::QUERY_BIAS), values)?)
             }
         };
         let has_keys = !matches!(a.source, Source::Layer(_));
@@ -257,7 +269,7 @@ impl<'a> Reader<'a> {
             bias,
             query_norm: a.norms.then(|| self.norm(&name(block::QUERY_NORM), head)).transpose()?,
             key_norm: (a.norms && has_keys).then(|| self.norm(&name(block::KEY_NORM), head)).transpose()?,
-            value_norm: (a.value_norm && has_keys).then(|| vec![1.0; head]),
+            value_norm: (a.value_norm && has_keys).then(|| self.vector("", vec![1.0; head])).transpose()?,
             epsilon: self.d.epsilon,
             rotary: a.rotary,
             window: a.window,
@@ -268,16 +280,19 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn delta_net(&self, layer: usize, net: &DeltaNet) -> Result<delta_net::DeltaNet> {
+    fn delta_net(&self, layer: usize, net: &DeltaNet) -> Result<delta_net::DeltaNet<F>> {
         let name = |part: Part| self.names.block(layer, part);
         let ((key_heads, key), (heads, value)) = (net.key_heads, net.value_heads);
         let (width, mixed) = (self.d.width, 2 * key_heads * key + heads * value);
         let taps = match self.names {
-            Names::Gguf => self.vector(&name(block::NET_TAPS), &[mixed, net.taps])?,
-            Names::Reference(_) => self.vector(&name(block::NET_TAPS), &[mixed, 1, net.taps])?,
+            Names::Gguf => self.values(&name(block::NET_TAPS), &[mixed, net.taps])?,
+            Names::Reference(_) => self.values(&name(block::NET_TAPS), &[mixed, 1, net.taps])?,
         };
-        let tap = |t: usize| taps.iter().skip(t).step_by(net.taps).copied().collect();
-        let mut rates = self.vector(&name(block::NET_RATES), &[heads])?;
+        let tap = |t: usize| {
+            let values = taps.iter().skip(t).step_by(net.taps).copied().collect();
+            self.vector(&name(block::NET_TAPS), values)
+        };
+        let mut rates = self.values(&name(block::NET_RATES), &[heads])?;
         if !net.plain_rates {
             rates.iter_mut().for_each(|rate| *rate = -rate.exp());
         }
@@ -294,10 +309,10 @@ impl<'a> Reader<'a> {
                 (name(block::NET_CORRECTION), [heads, width], RowOrder::All),
                 (name(block::NET_FADING), [heads, width], RowOrder::All),
             ])?,
-            taps: (0..net.taps).map(tap).collect(),
-            rates,
-            step_bias: self.vector(&name(block::NET_STEP_BIAS), &[heads])?,
-            norm: self.vector(&name(block::NET_NORM), &[value])?,
+            taps: (0..net.taps).map(tap).collect::<Result<_>>()?,
+            rates: self.vector(&name(block::NET_RATES), rates)?,
+            step_bias: self.as_stored(&name(block::NET_STEP_BIAS), heads)?,
+            norm: self.as_stored(&name(block::NET_NORM), value)?,
             epsilon: self.d.epsilon,
             output: self.matrix(&name(block::NET_OUT), &[width, heads * value], RowOrder::All)?,
         })

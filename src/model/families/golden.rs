@@ -9,9 +9,11 @@ use std::sync::atomic::AtomicBool;
 use serde_json::Value;
 
 use super::super::cache_dir;
-use super::super::decoder::{Row, Workspace};
+use super::super::decoder::Row;
+use super::super::engine::{Loaded, Sizes};
 use super::super::generate;
 use super::super::job::{Answers, Job, Layers, Settings};
+use super::super::tensors::{OnDevice, Place};
 use super::super::tree::{NodeId, Tree};
 use super::*;
 
@@ -59,15 +61,28 @@ fn dir(model: &Value) -> PathBuf {
     folder().join(name(model))
 }
 
-fn of_folder(dir: &Path, compute: Compute) -> Decoder {
-    let outline = Outline::of_config(&Config::open(dir).unwrap()).unwrap();
-    outline.build(&Arc::new(Weights::open(dir).unwrap()), compute).unwrap()
+/// A decoder of this processor's code.
+fn on_cpu(path: &Path, compute: Compute) -> Loaded {
+    let (outline, weights) = files(path);
+    Loaded::Cpu(outline.build(&weights, &compute).unwrap())
 }
 
-fn of_gguf(path: &Path, compute: Compute) -> Decoder {
+/// A decoder of devices, on this processor.
+fn in_tensors(path: &Path, compute: Compute) -> Loaded {
+    let (outline, weights) = files(path);
+    let place = Place::new(candle_core::Device::Cpu, compute).unwrap();
+    let decoder = outline.build(&weights, &place).unwrap();
+    Loaded::Device(OnDevice::new("tiny", decoder, place))
+}
+
+/// What a folder or a GGUF file holds.
+fn files(path: &Path) -> (Outline, Arc<Weights>) {
+    if path.is_dir() {
+        let outline = Outline::of_config(&Config::open(path).unwrap()).unwrap();
+        return (outline, Arc::new(Weights::open(path).unwrap()));
+    }
     let gguf = Gguf::open(path).unwrap();
-    let outline = Outline::of_gguf(&gguf).unwrap();
-    outline.build(&gguf.weights, compute).unwrap()
+    (Outline::of_gguf(&gguf).unwrap(), Arc::clone(&gguf.weights))
 }
 
 /// |a - b| / |b|.
@@ -80,12 +95,11 @@ fn relative(a: &[f32], b: &[f32]) -> f64 {
 
 /// Largest relative distances of hidden states, and of logits from those of a file, over all positions of all prompts, which
 /// go through together.
-fn distances(decoder: &Decoder, model: &Value, logits: &str) -> (f64, f64) {
+fn distances(decoder: &Loaded, model: &Value, logits: &str) -> (f64, f64) {
     let prompts: Vec<Vec<u32>> = prompts(model).into_iter().map(|p| ids(&p["ids"])).collect();
-    let (width, layers) = (decoder.width, decoder.blocks.len());
+    let mut engine = decoder.begin().unwrap();
+    let Sizes { width, layers, .. } = engine.sizes();
     let mut tree = Tree::default();
-    let mut cache = decoder.cache();
-    let mut work = Workspace::default();
     let paths: Vec<Vec<NodeId>> = prompts
         .iter()
         .map(|prompt| {
@@ -94,7 +108,6 @@ fn distances(decoder: &Decoder, model: &Value, logits: &str) -> (f64, f64) {
             path
         })
         .collect();
-    cache.reserve(tree.slots());
     let rows: Vec<Row<'_>> = paths
         .iter()
         .zip(&prompts)
@@ -103,16 +116,18 @@ fn distances(decoder: &Decoder, model: &Value, logits: &str) -> (f64, f64) {
             (0..path.len()).map(row)
         })
         .collect();
-    let captured = decoder.forward(&rows, &mut cache, &mut work);
+    let captured = engine.forward(&rows, tree.slots()).unwrap();
     let dir = dir(model);
     let (hidden, logits) = (floats(&dir.join("hidden.f32")), floats(&dir.join(logits)));
     let (mut worst_hidden, mut worst_logits) = (0f64, 0f64);
+    let positions: usize = model["prompts"].as_array().unwrap().iter().map(|p| ids(&p["ids"]).len()).sum();
+    let vocabulary = logits.len() / positions;
     let (mut before, mut row) = (0, 0);
     for path in &paths {
-        let distributions = decoder.distributions(path, &cache, &mut work);
+        let distributions = engine.distributions(path).unwrap();
         for (i, distribution) in distributions.iter().enumerate() {
-            let want = &logits[(before + i) * decoder.vocabulary..][..decoder.vocabulary];
-            worst_logits = worst_logits.max(relative(&distribution.logits[..decoder.vocabulary], want));
+            let want = &logits[(before + i) * vocabulary..][..vocabulary];
+            worst_logits = worst_logits.max(relative(&distribution.logits[..vocabulary], want));
             for layer in 0..=layers {
                 let place = before * (layers + 1) + layer * path.len() + i;
                 let ours = &captured[row][layer * width..][..width];
@@ -125,10 +140,10 @@ fn distances(decoder: &Decoder, model: &Value, logits: &str) -> (f64, f64) {
     (worst_hidden, worst_logits)
 }
 
-fn answer(decoder: &Decoder, prompts: &[Vec<u32>], forced: &[(usize, usize)], batch: usize) -> Answers {
+fn answer(decoder: &Loaded, prompts: &[Vec<u32>], forced: &[(usize, usize)], batch: usize) -> Answers {
     let settings = Settings { max_new_tokens: NEW, batch, ..Settings::default() };
     let job = Job { prompts, draw_keys: &[], forced, settings, layers: &Layers::All };
-    generate::answer(decoder, &[], &job, &AtomicBool::new(false), &|_| ()).unwrap()
+    generate::answer(&mut *decoder.begin().unwrap(), &[], &job, &AtomicBool::new(false), &|_| ()).unwrap()
 }
 
 fn furthest(ours: &[f32], want: &Value) -> f64 {
@@ -139,12 +154,32 @@ fn furthest(ours: &[f32], want: &Value) -> f64 {
 
 #[test]
 fn logits_hidden_states_and_greedy_tokens_are_the_references() {
+    check_all(|dir| on_cpu(dir, Compute::F32));
+}
+
+#[test]
+fn tensors_are_the_references_too() {
+    check_all(|dir| in_tensors(dir, Compute::F32));
+}
+
+#[test]
+fn tensors_in_f16_are_near() {
+    // 11 bits of mantissa through some layers.
+    const NEAR: f64 = 2e-2;
+    for model in models() {
+        let (hidden, logits) = distances(&in_tensors(&dir(&model), Compute::F16), &model, LOGITS);
+        println!("{}: hidden {hidden:.1e}, logits {logits:.1e} relative in f16", name(&model));
+        assert!(hidden < NEAR && logits < NEAR, "{}: hidden {hidden:e}, logits {logits:e}", name(&model));
+    }
+}
+
+fn check_all(load: impl Fn(&Path) -> Loaded) {
     let models = models();
     assert!(models.len() >= 18);
     let mut failed = Vec::new();
     for model in &models {
         let name = name(model);
-        let decoder = of_folder(&dir(model), Compute::F32);
+        let decoder = load(&dir(model));
         let (hidden, logits) = distances(&decoder, model, LOGITS);
         let prompts = prompts(model);
         let token_ids: Vec<Vec<u32>> = prompts.iter().map(|p| ids(&p["ids"])).collect();
@@ -170,9 +205,10 @@ fn gguf_files_of_the_same_models_give_the_same() {
     let mut failed = Vec::new();
     let mut files = 0;
     for model in &models() {
-        for file in model["gguf"].as_array().unwrap() {
+        let both = [on_cpu, in_tensors].map(|load| model["gguf"].as_array().unwrap().iter().map(move |f| (f, load)));
+        for (file, load) in both.into_iter().flatten() {
             let (name, logits_file) = (file["file"].as_str().unwrap(), file["logits"].as_str().unwrap());
-            let decoder = of_gguf(&dir(model).join(name), Compute::F32);
+            let decoder = load(&dir(model).join(name), Compute::F32);
             let (hidden, logits) = distances(&decoder, model, logits_file);
             println!("{name}: hidden {hidden:.1e}, logits {logits:.1e} relative");
             // What GGUF can't say is left out of the logits, and there are no hidden states without it.
@@ -182,23 +218,22 @@ fn gguf_files_of_the_same_models_give_the_same() {
             files += 1;
         }
     }
-    assert!(failed.is_empty() && files >= 19, "{failed:#?}");
+    assert!(failed.is_empty() && files >= 2 * 19, "{failed:#?}");
 }
 
 /// Log-probabilities of given responses after their prompts, token by token.
-fn scores(decoder: &Decoder, texts: &[(Vec<u32>, Vec<u32>)]) -> Vec<f64> {
+fn scores(decoder: &Loaded, texts: &[(Vec<u32>, Vec<u32>)]) -> Vec<f64> {
     let mut tree = Tree::default();
-    let (mut cache, mut work) = (decoder.cache(), Workspace::default());
+    let mut engine = decoder.begin().unwrap();
     let mut all = Vec::new();
     for (prompt, response) in texts {
         let tokens = [&prompt[..], response].concat();
         let mut path: Vec<NodeId> = Vec::new();
         tokens.iter().for_each(|&token| path.push(tree.extend_apart(path.last().copied(), token)));
-        cache.reserve(tree.slots());
         let row = |i: usize| Row { token: tokens[i], path: &path[..=i], capture: false, keep_before: false };
-        decoder.forward(&(0..tokens.len()).map(row).collect::<Vec<_>>(), &mut cache, &mut work);
+        engine.forward(&(0..tokens.len()).map(row).collect::<Vec<_>>(), tree.slots()).unwrap();
         let before = &path[prompt.len() - 1..path.len() - 1];
-        let distributions = decoder.distributions(before, &cache, &mut work);
+        let distributions = engine.distributions(before).unwrap();
         all.extend(distributions.iter().zip(response).map(|(d, &token)| d.log_probability(token)));
     }
     all
@@ -211,7 +246,7 @@ fn integers_stay_close_to_floats() {
     let text = std::fs::read_to_string(folder().join("../engine_scores.jsonl")).unwrap();
     let rows = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let texts: Vec<_> = rows.map(|row| (ids(&row["ids"]), ids(&row["tokens"]))).collect();
-    let of = |compute| scores(&of_gguf(&path, compute), &texts);
+    let of = |compute| scores(&on_cpu(&path, compute), &texts);
     let floats = of(Compute::F32);
     for (compute, mean_bound, bound) in [(Compute::Int8, 0.1, 1.5), (Compute::Bf16, 0.05, 0.5)] {
         let away: Vec<f64> = of(compute).iter().zip(&floats).map(|(a, b)| (a - b).abs()).collect();
@@ -226,16 +261,22 @@ fn integers_stay_close_to_floats() {
     }
 }
 
+/// A model's prompts and two more that begin like one of them, one of these with another whole: shared positions, and states
+/// that must stay.
+fn prompts_that_share(model: &Value) -> Vec<Vec<u32>> {
+    let mut prompts: Vec<Vec<u32>> = prompts(model).into_iter().map(|p| ids(&p["ids"])).collect();
+    let longest = prompts.iter().max_by_key(|prompt| prompt.len()).unwrap().clone();
+    prompts.push(longest[..longest.len() / 2].to_vec());
+    prompts.push([&longest[..longest.len() / 2], &[5, 6, 7]].concat());
+    prompts
+}
+
 #[test]
 fn alone_and_together_the_bits_are_the_same() {
     for (model, compute) in models().into_iter().flat_map(|model| Compute::ALL.map(|c| (model.clone(), c))) {
         let name = format!("{} in {}", name(&model), compute.as_str());
-        let decoder = of_folder(&dir(&model), compute);
-        let mut prompts: Vec<Vec<u32>> = prompts(&model).into_iter().map(|p| ids(&p["ids"])).collect();
-        // Prompts that begin alike, one of them with another whole: shared positions, and states that must stay.
-        let longest = prompts.iter().max_by_key(|prompt| prompt.len()).unwrap().clone();
-        prompts.push(longest[..longest.len() / 2].to_vec());
-        prompts.push([&longest[..longest.len() / 2], &[5, 6, 7]].concat());
+        let decoder = on_cpu(&dir(&model), compute);
+        let prompts = prompts_that_share(&model);
         let forced: Vec<(usize, usize)> = (0..prompts.len()).map(|prompt| (prompt, 1)).collect();
         let together = answer(&decoder, &prompts, &forced, 8);
         for (i, prompt) in prompts.iter().enumerate() {
@@ -243,6 +284,35 @@ fn alone_and_together_the_bits_are_the_same() {
             assert_eq!(alone.generations[0], together.generations[i], "{name}, prompt {i}");
             assert_eq!(alone.hidden[0], together.hidden[i], "{name}, prompt {i}");
             assert_eq!(alone.forced[0], together.forced[i], "{name}, prompt {i}");
+        }
+    }
+}
+
+/// Largest distance of two lists, relative to the second.
+fn apart(a: &[f32], b: &[f32]) -> f64 {
+    if b.is_empty() { a.len() as f64 } else { relative(a, b) }
+}
+
+#[test]
+fn tensors_alone_and_together_are_equal_within_rounding() {
+    for model in models() {
+        let name = name(&model);
+        let decoder = in_tensors(&dir(&model), Compute::F32);
+        let prompts = prompts_that_share(&model);
+        let forced: Vec<(usize, usize)> = (0..prompts.len()).map(|prompt| (prompt, 1)).collect();
+        let together = answer(&decoder, &prompts, &forced, 8);
+        assert!(together.forced[1].jsds.iter().all(|&jsd| jsd == 0.0), "{name}: {:?}", together.forced[1].jsds);
+        for (i, prompt) in prompts.iter().enumerate() {
+            let alone = answer(&decoder, &[prompt.clone(), prompts[1].clone()], &[(0, 1)], 1);
+            assert_eq!(alone.generations[0].token_ids, together.generations[i].token_ids, "{name}, prompt {i}");
+            let pairs = [
+                (&alone.generations[0].logprobs, &together.generations[i].logprobs),
+                (&alone.generations[0].entropies, &together.generations[i].entropies),
+                (&alone.forced[0].logprobs, &together.forced[i].logprobs),
+            ];
+            let hidden = alone.hidden[0].iter().zip(&together.hidden[i]);
+            let worst = pairs.into_iter().chain(hidden).map(|(a, b)| apart(a, b)).fold(0.0, f64::max);
+            assert!(worst < RELATIVE, "{name}, prompt {i}: {worst:e}");
         }
     }
 }

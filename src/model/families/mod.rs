@@ -28,6 +28,7 @@ mod rotations;
 use std::sync::Arc;
 
 use super::decoder::Decoder;
+use super::decoder::form::Form;
 use super::matrix::Compute;
 use super::weights::Weights;
 use super::weights::config::Config;
@@ -132,12 +133,12 @@ impl Outline {
         build::bytes(&self.description, weights, compute)
     }
 
-    /// The decoder.
+    /// The decoder, its weights in this form.
     ///
     /// # Errors
-    /// [`Error::Input`] where tensors are missing, of a wrong shape, or left over.
-    pub fn build(&self, weights: &Arc<Weights>, compute: Compute) -> Result<Decoder> {
-        build::decoder(&self.description, weights, compute)
+    /// [`Error::Input`] where tensors are missing, of a wrong shape, or left over; [`Error::Model`] where they can't be held.
+    pub fn build<F: Form>(&self, weights: &Arc<Weights>, form: &F) -> Result<Decoder<F>> {
+        build::decoder(&self.description, weights, form)
     }
 }
 

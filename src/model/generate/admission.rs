@@ -33,7 +33,7 @@ impl Work<'_> {
         let responses = 1 + self.pairs_of.get(&prompt).map_or(0, Vec::len);
         let wanted = self.cost_of_prompt(prompt) + responses * self.cost_of_response();
         let under_way = self.stages.iter().filter(|stage| matches!(stage, Stage::Prompt | Stage::Response)).count();
-        let room = self.job.settings.cache_bytes / self.decoder.cache_bytes().0.max(1);
+        let room = self.job.settings.cache_bytes / self.sizes.position_bytes.max(1);
         let full = under_way >= self.job.settings.batch.max(1) || self.reserved + wanted > room;
         // Whatever is held then waits for a prompt that is not in yet: it must be let in.
         let idle = self.queue.is_empty() && self.choosing.is_empty() && self.scoring.is_empty();
@@ -67,8 +67,7 @@ impl Work<'_> {
     }
 
     fn positions_of_state(&self) -> usize {
-        let (position, state) = self.decoder.cache_bytes();
-        state.div_ceil(position.max(1))
+        self.sizes.state_bytes.div_ceil(self.sizes.position_bytes.max(1))
     }
 
     /// Lets go of a prompt that is complete and that no pair will be laid after.
@@ -88,11 +87,11 @@ impl Work<'_> {
 
     pub(super) fn release(&mut self, sequence: usize) {
         let path = std::mem::take(&mut self.sequences[sequence].path);
-        let (captured, kept, cache) = (&mut self.captured, &mut self.kept, &mut self.cache);
+        let (captured, kept, engine) = (&mut self.captured, &mut self.kept, &mut self.engine);
         self.tree.release(&path, |node| {
             captured.remove(&node);
             kept.remove(&node);
-            cache.forget(node);
+            engine.forget(node);
         });
     }
 }

@@ -10,6 +10,7 @@ use super::super::job::Finish;
 use super::super::scores::Distribution;
 use super::super::tree::NodeId;
 use super::{DISTRIBUTIONS, For, Stage, Work};
+use crate::Result;
 
 impl Work<'_> {
     /// A prompt has been computed: the responses of baselines that are complete can be laid after it.
@@ -39,6 +40,11 @@ impl Work<'_> {
             // What a broken model said is measured against nothing.
             Finish::Broken => tokens.clear(),
         }
+        if prompt == baseline {
+            self.answers.forced[pair].token_ids = tokens;
+            self.score_own(pair);
+            return self.release_prompt(prompt);
+        }
         let sequence = self.job.prompts.len() + pair;
         let prompt_length = self.sequences[prompt].prompt_length;
         self.sequences[sequence].prompt_length = prompt_length;
@@ -54,8 +60,22 @@ impl Work<'_> {
         self.release_prompt(prompt);
     }
 
+    /// Scores a response after its own prompt: by the distributions that it was chosen from, so that nothing is computed twice
+    /// and nothing differs, not even by rounding.
+    fn score_own(&mut self, pair: usize) {
+        let along = self.baselines.get(&self.job.forced[pair].1).map_or(&[][..], |(along, _)| along);
+        let forced = &mut self.answers.forced[pair];
+        for (&token, distribution) in forced.token_ids.iter().zip(along) {
+            forced.logprobs.push(distribution.log_probability(token) as f32);
+            forced.entropies.push(distribution.entropy as f32);
+            forced.jsds.push(distribution.jensen_shannon(distribution) as f32);
+        }
+        self.answers.time.forced_tokens += forced.token_ids.len() as u64;
+        self.end(pair);
+    }
+
     /// Scores the forced responses that are computed.
-    pub(super) fn score(&mut self) {
+    pub(super) fn score(&mut self) -> Result<()> {
         let start = Instant::now();
         let all = std::mem::take(&mut self.scoring);
         let prompts = self.job.prompts.len();
@@ -72,7 +92,7 @@ impl Work<'_> {
                 sequence.path[sequence.prompt_length - 1 + t]
             };
             let nodes: Vec<NodeId> = places.iter().map(node).collect();
-            let distributions = self.decoder.distributions(&nodes, &self.cache, &mut self.buffers);
+            let distributions = self.engine.distributions(&nodes)?;
             let baselines: Vec<Option<&Distribution>> = places
                 .iter()
                 .map(|&(pair, t)| self.baselines.get(&self.job.forced[pair].1).and_then(|(along, _)| along.get(t)))
@@ -89,19 +109,23 @@ impl Work<'_> {
             }
             self.answers.time.forced_tokens += places.len() as u64;
         }
-        for pair in ready {
-            let (prompt, baseline) = self.job.forced[pair];
-            self.release(prompts + pair);
-            self.pairs_left -= 1;
-            if let Some((_, left)) = self.baselines.get_mut(&baseline) {
-                *left -= 1;
-                if *left == 0 {
-                    self.baselines.remove(&baseline);
-                }
-            }
-            self.unreserve(prompt, self.cost_of_response());
-        }
+        ready.into_iter().for_each(|pair| self.end(pair));
         self.answers.time.forced_seconds += start.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    /// A pair is scored: lets go of what was held for it.
+    fn end(&mut self, pair: usize) {
+        let (prompt, baseline) = self.job.forced[pair];
+        self.release(self.job.prompts.len() + pair);
+        self.pairs_left -= 1;
+        if let Some((_, left)) = self.baselines.get_mut(&baseline) {
+            *left -= 1;
+            if *left == 0 {
+                self.baselines.remove(&baseline);
+            }
+        }
+        self.unreserve(prompt, self.cost_of_response());
     }
 }
 

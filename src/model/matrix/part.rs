@@ -43,7 +43,7 @@ impl<'a> Part<'a> {
     }
 
     /// Checks that every row is there and `k` long, before anything of the announced size is allocated.
-    pub(super) fn check(&self, k: usize) -> Result<(), String> {
+    pub fn check(&self, k: usize) -> Result<(), String> {
         let Stored { shape, .. } = self.stored;
         if self.stored.columns() != k {
             return Err(format!("a tensor of shape {shape:?} does not have rows of {k} values"));
@@ -57,7 +57,7 @@ impl<'a> Part<'a> {
     }
 
     /// The tensor's row behind output `output`; None beyond the last.
-    pub(super) fn row(&self, output: usize) -> Option<usize> {
+    pub fn row(&self, output: usize) -> Option<usize> {
         match &self.rows {
             RowOrder::All => Some(output).filter(|&row| row < self.stored.rows()),
             RowOrder::Range(range) => range.clone().nth(output),
