@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use sago::Error;
-use sago::model::{Compute, Loading, Model, TemplateOptions};
+use sago::model::{Loading, Model, TemplateOptions};
 use serde_json::Value;
 
 fn folder() -> PathBuf {
@@ -22,7 +22,7 @@ fn ids(value: &Value) -> Vec<u32> {
 }
 
 fn load(path: &Path, options: &TemplateOptions) -> Result<Model, Error> {
-    Model::load("tiny", path, &Loading { template_options: options.clone(), compute: Compute::F32 })
+    Model::load("tiny", path, &Loading { template_options: options.clone(), ..Loading::default() })
 }
 
 /// A conversation of one user turn, with or without a system turn: what a study asks.

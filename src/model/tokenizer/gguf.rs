@@ -13,8 +13,8 @@ use tokenizers::{AddedToken, Tokenizer as Inner};
 use super::pre::Pre;
 use super::sentencepiece::{self, SPACE, Spaces};
 use super::{Parts, Tokenizer};
-use crate::model::weights::gguf::{Gguf, Value};
 use crate::model::template::Source;
+use crate::model::weights::gguf::{Gguf, Value};
 use crate::{Result, hash};
 
 /// Token types of the format that matter here.

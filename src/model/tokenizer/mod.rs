@@ -22,8 +22,8 @@ use std::path::Path;
 use regex::Regex;
 use tokenizers::{Model as _, OffsetType, PreTokenizer as _, Tokenizer as Inner};
 
-use super::weights::gguf::Gguf;
 use super::template::Source;
+use super::weights::gguf::Gguf;
 use crate::{Error, Result};
 
 /// Text to token ids and back.
