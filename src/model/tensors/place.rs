@@ -98,7 +98,7 @@ impl Form for Place {
     type Mixer = Mixer;
 
     fn matrix(&self, k: usize, parts: &[Part<'_>]) -> Result<Linear, String> {
-        let shape = (parts.iter().map(Part::len).sum::<usize>(), k);
+        let shape = (parts.iter().map(Part::outputs).sum::<usize>(), k);
         // Rows go over to the type one by one, so that no whole matrix stands in memory in f32.
         let tensor = match self.dtype {
             DType::BF16 => Tensor::from_vec(rows(k, parts, bf16::from_f32)?, shape, &self.device),
@@ -119,10 +119,10 @@ fn rows<T>(k: usize, parts: &[Part<'_>], into: impl Fn(f32) -> T) -> Result<Vec<
     for part in parts {
         part.check(k)?;
     }
-    let mut out = Vec::with_capacity(k * parts.iter().map(Part::len).sum::<usize>());
+    let mut out = Vec::with_capacity(k * parts.iter().map(Part::outputs).sum::<usize>());
     let mut decoded = vec![0f32; k];
     for part in parts {
-        for row in (0..part.len()).filter_map(|output| part.row(output)) {
+        for row in (0..part.outputs()).filter_map(|output| part.row(output)) {
             part.stored.decode_row(row, &mut decoded)?;
             out.extend(decoded.iter().map(|&x| into(x)));
         }

@@ -168,6 +168,7 @@ fn put<W: Weights>(panel: &mut [W], column: usize, weights: &[f32]) {
 }
 
 /// Copies the weights of one column.
+#[cfg(test)]
 pub fn copy_column<W: Weights>(panel: &[W], column: usize, out: &mut [f32]) {
     let mut values = [0f32; PANEL];
     for (slot, strip) in out.iter_mut().zip(panel) {
