@@ -31,6 +31,17 @@ fn cache(folder: &Path) {
     fs::write(model.join("refs/main"), COMMIT).unwrap();
     symlink(sago::model::cache_dir::demo_model().unwrap(), model.join("blobs/abc")).unwrap();
     symlink("../../blobs/abc", snapshot.join("tiny.gguf")).unwrap();
+    // And a folder of safetensors whose chat template has an option.
+    let thinker = folder.join("models--org--thinker");
+    let snapshot = thinker.join("snapshots").join(COMMIT);
+    for folder in [&snapshot, &thinker.join("refs")] {
+        fs::create_dir_all(folder).unwrap();
+    }
+    fs::write(thinker.join("refs/main"), COMMIT).unwrap();
+    for file in fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/families/qwen3")).unwrap() {
+        let file = file.unwrap();
+        symlink(file.path(), snapshot.join(file.file_name())).unwrap();
+    }
 }
 
 #[test]
@@ -47,10 +58,17 @@ fn what_the_cache_holds_runs_without_the_network() {
     }
     let study = dir.path().join("study.toml");
     let options = "revision = \"main\"\ndtype = \"auto\"\ntemplate = { enable_thinking = false }\n";
-    fs::write(&study, format!("[[model]]\npath = \"org/demo:tiny.gguf\"\n{options}")).unwrap();
-    let out = dry_run(dir.path(), &offline, &[&study.to_string_lossy()]);
+    let with = |path: &str, max: &str| {
+        fs::write(&study, format!("[[model]]\npath = \"{path}\"\n{options}")).unwrap();
+        dry_run(dir.path(), &offline, &[&study.to_string_lossy(), "--max-new-tokens", max])
+    };
+    let out = with("org/thinker", "8");
     let said = text(&out.stdout);
     assert!(said.contains("f32, cpu, chat template, enable_thinking = false"), "{said}{}", text(&out.stderr));
+    let out = with("org/demo:tiny.gguf", "8");
+    let said = text(&out.stderr);
+    assert!(out.status.code() == Some(2) && said.contains("no such option"), "{said}");
+    assert!(said.contains("key: enable_thinking"), "{said}");
 }
 
 #[test]
