@@ -70,7 +70,7 @@ impl Measure {
                 return Err(error.found("none").expected("minilm, or a folder").into());
             }
             Some(encoder) => {
-                let prompts = if idf { run::prompts(&self.run)? } else { Vec::new() };
+                let prompts = if idf { run::prompt_texts(&self.run)? } else { Vec::new() };
                 let settings = Settings {
                     encoder: Some(Said::flag("--encoder", encoder.clone())),
                     layer: layer.map(|layer| Said::flag("--layer", layer)),

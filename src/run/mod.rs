@@ -17,7 +17,7 @@ use std::time::Instant;
 pub use again::{Again, Replaced, again};
 pub use progress::{Progress, Silent};
 pub use timing::Timing;
-pub use wordings::prompts;
+pub use wordings::prompt_texts;
 
 use crate::backend::local::Local;
 use crate::model::Model;

@@ -56,7 +56,7 @@ impl Wordings {
 ///
 /// # Errors
 /// prompts.parquet can't be read.
-pub fn prompts(run: &Path) -> Result<Vec<String>> {
+pub fn prompt_texts(run: &Path) -> Result<Vec<String>> {
     let table = Table::named("prompts").ok_or_else(|| Error::table("prompts")("not one of the raw tables"))?;
     let path = run.join("prompts.parquet");
     if !path.is_file() {
