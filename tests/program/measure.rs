@@ -106,6 +106,29 @@ fn an_encoder_that_comes_later_gives_the_scores_of_one_that_was_there() {
 }
 
 #[test]
+fn weights_by_idf_are_the_same_in_a_run_and_after_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let plain = complete(dir.path(), "plain", &[]);
+    let file = study(dir.path(), "[measure]\nidf = true");
+    let weighed = dir.path().join("weighed");
+    let (path, out) = (file.to_string_lossy().into_owned(), weighed.to_string_lossy().into_owned());
+    let job = ["run", &path, "--subtypes", "spacing,politeness", "--quiet", "--out", &out];
+    let refused = output(&job);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("no validity threshold is known"), "{}", text(&refused.stderr));
+    let said = fs::read_to_string(&file).unwrap();
+    fs::write(&file, said.replace("[variants]", "[variants]\nthreshold = 0.5")).unwrap();
+    let done = output(&job);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    assert!(fs::read_to_string(weighed.join("plan.json")).unwrap().contains("|idf:yes|idf_corpus:"));
+
+    assert_ne!(rows(&plain, SIMILARITIES), rows(&weighed, SIMILARITIES));
+    assert_eq!(measure(&plain, &["--idf", "--quiet"]), (Some(0), String::new()));
+    assert_eq!(rows(&plain, SIMILARITIES), rows(&weighed, SIMILARITIES));
+    assert_eq!(rows(&plain, SIGNATURES), rows(&weighed, SIGNATURES));
+}
+
+#[test]
 fn what_ends_before_the_first_part_is_replaced_was_not_begun() {
     let dir = tempfile::tempdir().unwrap();
     let run = complete(dir.path(), "run", &["--encoder", "none"]);

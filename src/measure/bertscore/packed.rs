@@ -4,7 +4,13 @@
 //! Each sum goes over its terms in order, so that a text's result is the same whatever is computed beside it. One thread:
 //! the callers share the work out by texts and heads.
 
-use crate::model::simd::{LANES, Lanes, wide};
+use crate::model::simd::wide;
+
+/// Columns of a block: two AVX-512 registers or four AVX2.
+const BLOCK: usize = 32;
+
+/// Values of one row in a block.
+type Lanes = [f32; BLOCK];
 
 /// Rows of floats that lie `stride` apart.
 #[derive(Debug, Clone, Copy)]
@@ -21,7 +27,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// A matrix to multiply rows of length `k` with, in blocks of [`LANES`] columns: `[block][k]`; the last filled up with 0.
+/// A matrix to multiply rows of length `k` with, in blocks of [`BLOCK`] columns: `[block][k]`; the last filled up with 0.
 #[derive(Debug, Default)]
 pub(super) struct Packed {
     k: usize,
@@ -33,9 +39,9 @@ impl Packed {
     pub(super) fn columns(&mut self, rows: Rows<'_>, k: usize) {
         self.clear(k, rows.count);
         for i in 0..rows.count {
-            let block = self.lanes.iter_mut().skip(i / LANES * k);
+            let block = self.lanes.iter_mut().skip(i / BLOCK * k);
             for (lanes, &x) in block.zip(rows.row(i, k)) {
-                lanes[i % LANES] = x;
+                lanes[i % BLOCK] = x;
             }
         }
     }
@@ -45,7 +51,7 @@ impl Packed {
         self.clear(rows.count, width);
         for i in 0..rows.count {
             let blocks = self.lanes.iter_mut().skip(i).step_by(rows.count);
-            for (lanes, values) in blocks.zip(rows.row(i, width).chunks(LANES)) {
+            for (lanes, values) in blocks.zip(rows.row(i, width).chunks(BLOCK)) {
                 lanes[..values.len()].copy_from_slice(values);
             }
         }
@@ -54,12 +60,12 @@ impl Packed {
     fn clear(&mut self, k: usize, columns: usize) {
         self.k = k;
         self.lanes.clear();
-        self.lanes.resize(k * columns.div_ceil(LANES), [0.0; LANES]);
+        self.lanes.resize(k * columns.div_ceil(BLOCK), [0.0; BLOCK]);
     }
 
     /// Length of a row of products.
     pub(super) fn padded(&self) -> usize {
-        self.lanes.len() / self.k.max(1) * LANES
+        self.lanes.len() / self.k.max(1) * BLOCK
     }
 
     /// Products of `rows`, each of length `k`, with every column: `[rows.count, padded]`.
@@ -74,12 +80,15 @@ impl Packed {
     }
 }
 
-/// Rows that are multiplied at once: as many sums as stay in registers.
-const TILE: usize = 6;
+/// Rows that are multiplied at once: their sums fill twelve of AVX2's sixteen registers.
+const TILE: usize = 3;
+
+/// Values of a row that are multiplied between two checks of bounds.
+const STEP: usize = 8;
 
 wide! {
     fn multiply(rows: &[f32], stride: usize, count: usize, k: usize, lanes: &[Lanes], out: &mut [f32]) {
-        let (out, _) = out.as_chunks_mut::<LANES>();
+        let (out, _) = out.as_chunks_mut::<BLOCK>();
         let blocks = lanes.len() / k;
         let mut at = 0;
         while at < count {
@@ -88,9 +97,6 @@ wide! {
             match count - at {
                 1 => tile::<1>(rows, stride, k, lanes, out),
                 2 => tile::<2>(rows, stride, k, lanes, out),
-                3 => tile::<3>(rows, stride, k, lanes, out),
-                4 => tile::<4>(rows, stride, k, lanes, out),
-                5 => tile::<5>(rows, stride, k, lanes, out),
                 _ => tile::<TILE>(rows, stride, k, lanes, out),
             }
             at += TILE;
@@ -102,29 +108,49 @@ wide! {
 #[inline(always)]
 fn tile<const M: usize>(rows: &[f32], stride: usize, k: usize, lanes: &[Lanes], out: &mut [Lanes]) {
     let blocks = lanes.len() / k;
-    let mut from: [&[f32]; M] = [&[]; M];
-    let mut r = 0;
-    while r < M {
-        from[r] = &rows[r * stride..][..k];
-        r += 1;
-    }
     let mut block = 0;
     while block < blocks {
-        let lanes = &lanes[block * k..][..k];
-        let mut sums = [[0f32; LANES]; M];
+        let (steps, rest) = lanes[block * k..][..k].as_chunks::<STEP>();
+        let mut from: [&[[f32; STEP]]; M] = [&[]; M];
+        let mut ends: [&[f32]; M] = [&[]; M];
+        let mut r = 0;
+        while r < M {
+            let (whole, end) = rows[r * stride..][..k].as_chunks::<STEP>();
+            (from[r], ends[r]) = (&whole[..steps.len()], &end[..rest.len()]);
+            r += 1;
+        }
+        let mut sums = [[0f32; BLOCK]; M];
         let mut i = 0;
-        while i < k {
+        while i < steps.len() {
+            let mut s = 0;
+            while s < STEP {
+                let mut r = 0;
+                while r < M {
+                    let x = from[r][i][s];
+                    let mut j = 0;
+                    while j < BLOCK {
+                        sums[r][j] = x.mul_add(steps[i][s][j], sums[r][j]);
+                        j += 1;
+                    }
+                    r += 1;
+                }
+                s += 1;
+            }
+            i += 1;
+        }
+        let mut s = 0;
+        while s < rest.len() {
             let mut r = 0;
             while r < M {
-                let x = from[r][i];
+                let x = ends[r][s];
                 let mut j = 0;
-                while j < LANES {
-                    sums[r][j] = x.mul_add(lanes[i][j], sums[r][j]);
+                while j < BLOCK {
+                    sums[r][j] = x.mul_add(rest[s][j], sums[r][j]);
                     j += 1;
                 }
                 r += 1;
             }
-            i += 1;
+            s += 1;
         }
         let mut r = 0;
         while r < M {
@@ -148,11 +174,11 @@ mod tests {
         // 15 rows times 35 others, each 21 long.
         packed.columns(rows(&b, 35), 21);
         packed.multiply(rows(&a, 15), &mut out);
-        assert_eq!((packed.padded(), out.len()), (48, 15 * 48));
+        assert_eq!((packed.padded(), out.len()), (64, 15 * 64));
         for i in 0..15 {
-            for j in 0..48 {
+            for j in 0..64 {
                 let want: f32 = if j < 35 { (0..21).map(|x| a[i * 40 + x] * b[j * 40 + x]).sum() } else { 0.0 };
-                assert!((out[i * 48 + j] - want).abs() < 1e-5);
+                assert!((out[i * 64 + j] - want).abs() < 1e-5);
             }
         }
         // 15 rows of 35 times 35 rows of 21.
