@@ -43,11 +43,11 @@ impl Compute {
         match (self, encoding) {
             (Compute::F32, _) => 4.0,
             (Compute::Bf16 | Compute::F16, _) => 2.0,
-            // Codes of four bits, and two numbers for each 32 of them.
+            // Codes of four bits or of eight, and one number or two for each 32 of them, or 16.
             (Compute::Int8, Encoding::Q4_0 | Encoding::Q4_1 | Encoding::Q4K) => 0.75,
-            // Scales for each 16.
-            (Compute::Int8, Encoding::Q6K | Encoding::Q2K | Encoding::Q3K) => 1.5,
-            (Compute::Int8, _) => 1.25,
+            (Compute::Int8, Encoding::Q2K) => 1.0,
+            (Compute::Int8, Encoding::Q5_1 | Encoding::Q5K | Encoding::Q3K | Encoding::Q6K) => 1.25,
+            (Compute::Int8, _) => 1.125,
         }
     }
 }
