@@ -135,7 +135,8 @@ fn build(name: &str, outline: &Outline, weights: &Arc<Weights>, loading: &Loadin
 fn available() -> u64 {
     let memory = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
     let Ok(system) = System::new_with_specifics(memory) else { return u64::MAX };
-    let of_container = system.cgroup_limits().map(|limits| limits.free_memory);
+    // Pages of files count as used in a container, but are given back when they are needed.
+    let of_container = system.cgroup_limits().map(|limits| limits.total_memory.saturating_sub(limits.rss));
     of_container.map_or(system.available_memory(), |free| free.min(system.available_memory()))
 }
 
