@@ -161,7 +161,7 @@ impl Network {
         let tokens: Vec<(usize, u32)> = texts.iter().flat_map(|ids| places(ids, self.shape.absolute)).collect();
         let mut states = vec![0f32; tokens.len() * width];
         states.par_chunks_mut(width).zip(tokens).try_for_each(|(row, (place, id))| {
-            self.weights.row(WORDS, id as usize, row)?;
+            self.weights.row(WORDS, id as usize, row).map_err(candle_core::Error::msg)?;
             if let Some(position) = self.positions.get(place * width..(place + 1) * width) {
                 add(row, position);
             }

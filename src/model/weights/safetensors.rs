@@ -16,6 +16,9 @@ use crate::{Error, Result};
 /// A header is longer than this only in a file that is something else.
 const LONGEST_HEADER: u64 = 100 << 20;
 
+/// Weights in forms that run code when they are read, or that other libraries write.
+const PICKLED: [&str; 3] = ["pytorch_model.bin", "tf_model.h5", "flax_model.msgpack"];
+
 /// Opens `model.safetensors`, or else the shards of the index.
 pub(super) fn open(folder: &Path) -> Result<Weights> {
     let mut weights = Weights::none(folder);
@@ -27,8 +30,12 @@ pub(super) fn open(folder: &Path) -> Result<Weights> {
     }
     let path = folder.join(INDEX);
     if !path.exists() {
-        return Err(Error::input("the folder has no weights that can be read")
-            .file(folder)
+        let error = Error::input("the folder has no weights that can be read").file(folder);
+        let error = match PICKLED.into_iter().find(|file| folder.join(file).exists()) {
+            Some(other) => error.found(other),
+            None => error,
+        };
+        return Err(error
             .expected(format!("{ONE}, or {INDEX} with the shards it names"))
             .fix("save the model with save_pretrained(..., safe_serialization=True), or name a .gguf file")
             .into());
@@ -39,7 +46,7 @@ pub(super) fn open(folder: &Path) -> Result<Weights> {
         if !place.exists() {
             return Err(Error::input(format!("a shard of the model is missing: {shard}"))
                 .file(&place)
-                .expected(format!("the shard that {} names", path.display()))
+                .expected(format!("{shard}, which {INDEX} names"))
                 .fix("fetch it again")
                 .into());
         }
