@@ -126,8 +126,12 @@ impl Mixer for Attention {
         let (keys, values) = cache.layer(source);
         let (width, head) = (self.query_width(), self.heads.head);
         let gate_from = self.gated.then(|| {
-            let kv = if self.source == Source::Own { 2 } else { 1 } * self.key_width().next_multiple_of(PANEL);
-            width.next_multiple_of(PANEL) + kv
+            let before = match self.source {
+                Source::Own => 2,
+                Source::KeysAreValues => 1,
+                Source::Layer(_) => 0,
+            };
+            width.next_multiple_of(PANEL) + before * self.key_width().next_multiple_of(PANEL)
         });
         scratch.mixed.resize(batch.rows.len() * width, 0.0);
         let from = &*product;
