@@ -27,7 +27,7 @@ Ctrl-C stops and keeps what is complete; the same command goes on. Until it has 
 pub struct Measure {
     /// Directory of the run
     run: PathBuf,
-    /// Encoder of BERTScore: minilm, or a folder
+    /// Encoder of BERTScore: minilm, a folder, or a hub id as org/name
     #[arg(long, value_name = "PATH")]
     encoder: Option<String>,
     /// The encoder's layer, from 1; where none is said, one that suits it
@@ -67,7 +67,7 @@ impl Measure {
         let scorer = match &said.encoder {
             Some(encoder) if encoder == "none" => {
                 let error = Error::input("without an encoder there is nothing to measure").key("--encoder");
-                return Err(error.found("none").expected("minilm, or a folder").into());
+                return Err(error.found("none").expected("minilm, a folder, or a hub id as org/name").into());
             }
             Some(encoder) => {
                 let prompts = if idf { run::prompt_texts(&self.run)? } else { Vec::new() };
@@ -76,7 +76,7 @@ impl Measure {
                     layer: layer.map(|layer| Said::flag("--layer", layer)),
                     idf: Some(Said::flag("--idf", idf)),
                 };
-                plan::scorer(&settings, &prompts.iter().map(String::as_str).collect::<Vec<_>>())?
+                plan::scorer(&settings, &prompts.iter().map(String::as_str).collect::<Vec<_>>(), &progress)?
             }
             None => None,
         };

@@ -39,8 +39,8 @@ pub struct ReportCommand {
     /// Most bytes of the page, as 8MiB; charts, tables and code take 1 to 3 MiB of it
     #[arg(long, value_name = "SIZE", default_value = "32MiB")]
     max_size: PageSize,
-    /// A model's GGUF file, for tokens shaded by their probability; may be given several times
-    #[arg(long, value_name = "MODEL=FILE", conflicts_with = "without_prompts")]
+    /// A model's GGUF file or folder, for tokens shaded by their probability; may be given several times
+    #[arg(long, value_name = "MODEL=PATH", conflicts_with = "without_prompts")]
     tokenizer: Vec<TokenizerFile>,
     /// Write each figure and table as a file, too, into DIR/figures; several kinds with a comma between
     #[arg(long, value_name = "KIND", value_enum, value_delimiter = ',')]

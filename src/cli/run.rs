@@ -73,7 +73,7 @@ pub struct Run {
     /// How often each prompt is asked
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     repeats: Option<i64>,
-    /// Encoder of BERTScore: minilm, none, or a folder
+    /// Encoder of BERTScore: minilm, none, a folder, or a hub id as org/name
     #[arg(long)]
     encoder: Option<String>,
     /// Layers whose hidden states are kept: all, none, or numbers separated by commas

@@ -61,8 +61,8 @@ fn imported(manifest: Manifest, notes: Vec<String>) -> Imported {
 pub(super) fn model_rows(models: &[String]) -> Result<Rows> {
     let mut rows = Rows::of("models")?;
     for model in models {
-        let [a, b, c, d, e, f, g, h, i, j, k, l] = std::array::from_fn(|_| Cell::Null);
-        rows.push([model.as_str().into(), "unknown".into(), a, b, c, d, e, f, "import".into(), g, h, i, j, k, l])?;
+        let [a, b, c, d, e, f, g, h, i, j, k, l, m] = std::array::from_fn(|_| Cell::Null);
+        rows.push([model.as_str().into(), "unknown".into(), a, b, c, d, e, f, g, "import".into(), h, i, j, k, l, m])?;
     }
     Ok(rows)
 }

@@ -111,7 +111,7 @@ pub struct Strengths {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measure {
-    /// BERTScore's encoder: `minilm`, a folder, or `none`.
+    /// BERTScore's encoder: `minilm`, a folder, a hub id, or `none`.
     pub encoder: Option<Said<String>>,
     /// Its layer.
     pub layer: Option<Said<i64>>,
@@ -196,18 +196,17 @@ pub fn read(path: &Path) -> Result<Config> {
     let beside = |p: &mut PathBuf| *p = folder.join(&*p);
     config.variants.paraphrases.iter_mut().for_each(|p| beside(&mut p.value));
     config.dataset.iter_mut().filter_map(|d| d.path.as_mut()).for_each(|p| beside(&mut p.value));
-    if let Some(encoder) = &mut config.measure.encoder
-        && !["minilm", "none"].contains(&encoder.value.as_str())
-    {
-        encoder.value = folder.join(&encoder.value).to_string_lossy().into_owned();
-    }
-    for model in &mut config.model {
-        // What is no file beside the study may be a model of the hub.
-        let path = folder.join(&model.path.value);
-        if model.path.value != hub::DEMO && (path.exists() || HubName::parse(&model.path.value).is_none()) {
-            model.path.value = path.to_string_lossy().into_owned();
+    // What is no file beside the study may be of the hub.
+    let named = |name: &mut String, words: &[&str]| {
+        let path = folder.join(&*name);
+        if !words.contains(&name.as_str()) && (path.exists() || HubName::parse(name).is_none()) {
+            *name = path.to_string_lossy().into_owned();
         }
+    };
+    if let Some(encoder) = &mut config.measure.encoder {
+        named(&mut encoder.value, &["minilm", "none"]);
     }
+    config.model.iter_mut().for_each(|model| named(&mut model.path.value, &[hub::DEMO]));
     Ok(config)
 }
 

@@ -77,7 +77,9 @@ fn variants(out: &mut String, study: &Study) -> std::fmt::Result {
         (_, Some(threshold)) => format!("length, form and own paraphrases need a BERTScore F1 of {threshold}"),
         (_, None) => "not checked: there is no encoder".to_string(),
     };
-    writeln!(out, "  validity: {rule}")
+    writeln!(out, "  validity: {rule}")?;
+    let signature = study.plan.measures.bertscore.as_deref();
+    writeln!(out, "  meaning: {}", signature.unwrap_or("not scored, there is no encoder"))
 }
 
 fn generation(out: &mut String, plan: &Plan) -> std::fmt::Result {

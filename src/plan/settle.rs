@@ -43,7 +43,7 @@ pub fn settle(config: Config, transfer: &dyn Transfer) -> Result<Study> {
     let (datasets, prompts) = sources::datasets(&config, seed)?;
     let variants = make_variants(&prompts, grid.as_ref(), &own, seed)?;
     let texts: Vec<&str> = prompts.iter().flatten().map(|prompt| prompt.text.as_str()).collect();
-    let scorer = sources::scorer(&config.measure, &texts)?;
+    let scorer = sources::scorer(&config.measure, &texts, transfer)?;
     let bertscore = scorer.as_ref().map(|s| s.signature().to_string());
     let (validity, threshold) = validity(&config.variants, bertscore.as_deref())?;
     // After what fails at once: a model may have to be fetched.

@@ -9,7 +9,7 @@ use super::config::{self, Config, Layers};
 use super::{DatasetPlan, ModelPlan, Options, Said};
 use crate::datasets::{self, Origin, Prompt};
 use crate::measure::bertscore::BertScorer;
-use crate::model::hub::{self, Found, Place, Settings, Transfer};
+use crate::model::hub::{self, Found, HubName, Place, Settings, Transfer};
 use crate::model::{self, Compute, Device, Loading, Model};
 use crate::store::folder_name;
 use crate::{Error, Result};
@@ -227,24 +227,20 @@ fn source(entry: &config::Model, found: &Found) -> String {
     }
 }
 
-/// Loads the scorer of BERTScore; None where the user wants none.
+/// Loads the scorer of BERTScore, and fetches what is missing of it; None where the user wants none.
 ///
 /// Weights by IDF, where they are asked for, are those of `prompts`, the texts of all prompts of the study: known before any
 /// model answers, so that every part of a run, a later one of it and a later measurement weigh alike.
 ///
 /// # Errors
-/// The encoder is not there or broken, or the layer is impossible.
-pub fn scorer(said: &config::Measure, prompts: &[&str]) -> Result<Option<BertScorer>> {
+/// The encoder is not there, can't be fetched or is broken, or the layer is impossible.
+pub fn scorer(said: &config::Measure, prompts: &[&str], transfer: &dyn Transfer) -> Result<Option<BertScorer>> {
     let layer = said.layer.as_ref().map(|s| s.whole("measure.layer", 1..=1000)).transpose()?;
     let dir = match said.encoder.as_ref().map(|s| (s, s.value.as_str())) {
         Some((_, "none")) => return Ok(None),
         None | Some((_, "minilm")) => model::cache_dir::demo_encoder()?,
-        Some((said, dir)) if !Path::new(dir).is_dir() => {
-            let error = said.wrong("measure.encoder", format!("there is no folder {dir}"));
-            let files = "minilm, none, or a folder with config.json, tokenizer.json and safetensors";
-            return Err(error.expected(files).into());
-        }
-        Some((_, dir)) => PathBuf::from(dir),
+        Some((_, dir)) if Path::new(dir).is_dir() => PathBuf::from(dir),
+        Some((said, name)) => said.check("measure.encoder", hub_encoder(name, transfer))?,
     };
     let weighs = said.idf.as_ref().is_some_and(|idf| idf.value);
     let loaded = BertScorer::load(&dir, layer);
@@ -254,6 +250,21 @@ pub fn scorer(said: &config::Measure, prompts: &[&str]) -> Result<Option<BertSco
         (Some(layer), _) => layer.check("measure.layer", loaded).map(Some),
         (None, Some(encoder)) => encoder.check("measure.encoder", loaded).map(Some),
         (None, None) => loaded.map(Some),
+    }
+}
+
+/// The folder of an encoder of the hub.
+fn hub_encoder(name: &str, transfer: &dyn Transfer) -> Result<PathBuf> {
+    match HubName::parse(name) {
+        Some(id) if id.file.is_none() => {
+            let found = hub::find(name, None, &Settings::of_environment(), transfer)?;
+            Ok(found.place.path().to_path_buf())
+        }
+        _ => {
+            let files =
+                "minilm, none, a folder with config.json, tokenizer.json and safetensors, or a hub id as org/name";
+            Err(Error::input(format!("there is no encoder {name}")).expected(files).into())
+        }
     }
 }
 

@@ -298,8 +298,9 @@ impl Analysis {
         let check = |model: &&Model| promises::check(&session, &model.name, &model.contract);
         let threads = ThreadPoolBuilder::new().num_threads(session.at_once()).build();
         let threads = threads.map_err(|e| Error::Query(format!("could not start threads: {e}")))?;
-        let found: Result<Vec<_>> = threads.install(|| asked.par_iter().map(check).collect());
-        Ok(found?.into_iter().flatten().collect())
+        // Of several faults the first model's is told, whichever thread was first.
+        let found: Vec<Result<_>> = threads.install(|| asked.par_iter().map(check).collect());
+        Ok(found.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
     }
 
     /// Registers `names` and what they need as views over the tables that `session` has already.

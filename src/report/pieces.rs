@@ -1,6 +1,6 @@
 //! Pieces: where each token of a response begins and ends in its text.
 //!
-//! In: the model's GGUF file, from which the tokenizer is read, and token ids. Out: lengths of the tokens' texts.
+//! In: the model's GGUF file or folder, from which the tokenizer is read, and token ids. Out: lengths of the tokens' texts.
 //! A run keeps token ids, not the tokens' texts; the file must have the tokenizer that the run names.
 
 use std::collections::{BTreeMap, HashMap};
@@ -15,12 +15,12 @@ use crate::model::Tokenizer;
 use crate::query::{Session, texts};
 use crate::{Error, Result};
 
-/// The tokenizer of one model of the run, as an option gives it: MODEL=FILE.
+/// The tokenizer of one model of the run, as an option gives it: MODEL=PATH.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenizerFile {
     /// Name of the model in the run.
     pub model: String,
-    /// A GGUF file with its tokenizer.
+    /// A GGUF file with its tokenizer, or a folder with tokenizer.json.
     pub file: PathBuf,
 }
 
@@ -34,7 +34,7 @@ impl std::str::FromStr for TokenizerFile {
             }
             _ => Err(Error::input("this names no tokenizer")
                 .found(text)
-                .expected("MODEL=FILE, the model's name in the run and its GGUF file")
+                .expected("MODEL=PATH, the model's name in the run and its GGUF file or folder")
                 .into()),
         }
     }

@@ -255,6 +255,7 @@ fn models(plan: &Plan) -> Result<Rows> {
             int(m.vocabulary),
             int(m.context),
             m.dtype.as_str().into(),
+            m.device.as_str().into(),
             "candle".into(),
             m.weights_sha256.as_str().into(),
             m.tokenizer_sha256.as_str().into(),

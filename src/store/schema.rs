@@ -178,6 +178,7 @@ pub const TABLES: &[Table] = &[
             opt("vocabulary", Kind::Int, "number of tokens"),
             opt("context", Kind::Int, "most tokens of prompt and response together"),
             opt("dtype", Kind::Text, "compute type"),
+            opt("device", Kind::Text, "what it was computed on: cpu, cuda:0, ..."),
             col("backend", Kind::Text, "candle, the chat API, or import"),
             opt("weights_sha256", Kind::Text, "hash of the weights' file; of several files, hash of their hashes"),
             opt("tokenizer_sha256", Kind::Text, "hash of the tokenizer"),

@@ -4,9 +4,11 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::os::unix::fs::symlink;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::thread;
+
+use sago::model::cache_dir::{demo_encoder, demo_model};
 
 use super::{sago, text};
 
@@ -14,34 +16,43 @@ const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 
 /// Says what a run on `more` would be, with the hub's cache at `cache` and these variables.
 fn dry_run(cache: &Path, variables: &[(&str, &str)], more: &[&str]) -> Output {
-    let mut command = sago(&["run", "--dataset", "alpaca", "-n", "1", "--encoder", "none", "--dry-run"]);
+    let mut command = sago(&["run", "--dataset", "alpaca", "-n", "1", "--dry-run"]);
+    if !more.contains(&"--encoder") {
+        command.args(["--encoder", "none"]);
+    }
     for name in ["HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_ENDPOINT", "HF_TOKEN"] {
         command.env_remove(name);
     }
     command.env("HF_HUB_CACHE", cache).envs(variables.iter().copied()).args(more).output().unwrap()
 }
 
-/// A cache that holds the demo model as a model of the hub.
+/// A cache that holds the demo model as a model of the hub, a model of safetensors whose chat template has an option, and
+/// the default encoder as one of the hub.
 fn cache(folder: &Path) {
-    let model = folder.join("models--org--demo");
-    let snapshot = model.join("snapshots").join(COMMIT);
-    for folder in [&snapshot, &model.join("refs"), &model.join("blobs")] {
-        fs::create_dir_all(folder).unwrap();
-    }
-    fs::write(model.join("refs/main"), COMMIT).unwrap();
-    symlink(sago::model::cache_dir::demo_model().unwrap(), model.join("blobs/abc")).unwrap();
+    let snapshot = repository(folder, "models--org--demo");
+    let blob = folder.join("models--org--demo/blobs/abc");
+    fs::create_dir(blob.parent().unwrap()).unwrap();
+    symlink(demo_model().unwrap(), blob).unwrap();
     symlink("../../blobs/abc", snapshot.join("tiny.gguf")).unwrap();
-    // And a folder of safetensors whose chat template has an option.
-    let thinker = folder.join("models--org--thinker");
-    let snapshot = thinker.join("snapshots").join(COMMIT);
-    for folder in [&snapshot, &thinker.join("refs")] {
+    let links = |from: &Path, snapshot: &Path| {
+        for file in fs::read_dir(from).unwrap() {
+            let file = file.unwrap();
+            symlink(file.path(), snapshot.join(file.file_name())).unwrap();
+        }
+    };
+    let thinker = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/families/qwen3");
+    links(&thinker, &repository(folder, "models--org--thinker"));
+    links(&demo_encoder().unwrap(), &repository(folder, "models--org--encoder"));
+}
+
+/// The folder of the only commit's files, which is what the branch `main` is.
+fn repository(cache: &Path, name: &str) -> PathBuf {
+    let (refs, snapshot) = (cache.join(name).join("refs"), cache.join(name).join("snapshots").join(COMMIT));
+    for folder in [&snapshot, &refs] {
         fs::create_dir_all(folder).unwrap();
     }
-    fs::write(thinker.join("refs/main"), COMMIT).unwrap();
-    for file in fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/families/qwen3")).unwrap() {
-        let file = file.unwrap();
-        symlink(file.path(), snapshot.join(file.file_name())).unwrap();
-    }
+    fs::write(refs.join("main"), COMMIT).unwrap();
+    snapshot
 }
 
 #[test]
@@ -55,6 +66,11 @@ fn what_the_cache_holds_runs_without_the_network() {
         assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
         assert!(said.contains("tiny: llama, 135 M weights"), "{said}");
         assert!(said.contains(&format!("from the hub: org/demo:tiny.gguf at {COMMIT}")), "{said}");
+    }
+    for encoder in ["org/encoder", &format!("org/encoder@{COMMIT}")] {
+        let out = dry_run(dir.path(), &offline, &["--model", "demo", "--encoder", encoder]);
+        let said = text(&out.stdout);
+        assert!(said.contains("BERTScore|encoder:org/encoder|layer:6|"), "{said}{}", text(&out.stderr));
     }
     let study = dir.path().join("study.toml");
     let options = "revision = \"main\"\ndtype = \"auto\"\ntemplate = { enable_thinking = false }\n";
@@ -90,6 +106,9 @@ fn what_can_not_be_fetched_is_refused() {
         &["org/other", "HF_HUB_OFFLINE", "nothing of it", "models--org--other"],
     );
     refused(&offline, &["--model", "org/demo:q8.gguf"], &[COMMIT, "without q8.gguf"]);
+    let encoder = |name: &'static str| ["--model", "demo", "--encoder", name];
+    refused(&offline, &encoder("org/other"), &["org/other", "HF_HUB_OFFLINE", "nothing of it", "key: --encoder"]);
+    refused(&offline, &encoder("org/demo:tiny.gguf"), &["no encoder org/demo:tiny.gguf", "key: --encoder", "minilm"]);
     let study = dir.path().join("study.toml");
     fs::write(&study, "[[model]]\npath = \"org/demo\"\nrevision = \"v2\"\n").unwrap();
     refused(&offline, &[&study.to_string_lossy()], &["org/demo@v2", "other revisions of it"]);

@@ -231,7 +231,7 @@ fn what_cannot_be_measured_is_said() {
     };
     refused(&run, &[], &["what should be measured?", "--encoder"]);
     refused(&run, &["--encoder", "none"], &["--encoder", "minilm"]);
-    refused(&run, &["--encoder", "no-such-folder"], &["there is no folder no-such-folder"]);
+    refused(&run, &["--encoder", "no-such-folder"], &["there is no encoder no-such-folder"]);
     refused(&run, &["--layer", "99"], &["no such layer", "1 to 6"]);
     refused(&run, &["--judges", "oracle"], &["oracle", "rules"]);
 

@@ -89,7 +89,9 @@ impl BertScorer {
     /// The corpus is part of the scale: the signature names its hash, whatever the order of its texts. Errors: a text
     /// can't be cut into tokens.
     pub fn with_idf(self, corpus: &[&str]) -> Result<BertScorer> {
-        let tokens = corpus.par_iter().map(|text| self.encoder.tokens(text)).collect::<Result<Vec<_>>>()?;
+        // Of several faults the first text's is told, whichever thread was first.
+        let tokens: Vec<Result<_>> = corpus.par_iter().map(|text| self.encoder.tokens(text)).collect();
+        let tokens = tokens.into_iter().collect::<Result<Vec<_>>>()?;
         let idf = Idf::of(tokens.iter().map(|text| text.ids.as_slice()));
         let mut sorted: Vec<&[u8]> = corpus.iter().map(|text| text.as_bytes()).collect();
         sorted.sort_unstable();

@@ -29,7 +29,9 @@ pub fn decoder<F: Form>(d: &Description, weights: &Arc<Weights>, form: &F) -> Re
         false => reader.names.whole(whole::OUTPUT),
     };
     let per_layer = d.per_layer.map(|width| reader.per_layer(width, rows)).transpose()?;
-    let blocks = (0..d.layers.len()).into_par_iter().map(|layer| reader.block(layer)).collect::<Result<Vec<_>>>()?;
+    // Of several faults the first layer's is told, whichever thread was first.
+    let blocks: Vec<Result<_>> = (0..d.layers.len()).into_par_iter().map(|layer| reader.block(layer)).collect();
+    let blocks = blocks.into_iter().collect::<Result<Vec<_>>>()?;
     let built = Decoder {
         width: d.width,
         vocabulary: rows,
