@@ -190,7 +190,7 @@ mod tests {
         let given: TokenizerFile = "a=b/c=d.gguf".parse().unwrap();
         assert_eq!((given.model.as_str(), given.file.to_str().unwrap()), ("a", "b/c=d.gguf"));
         for wrong in ["", "a", "=b", "a="] {
-            assert!(wrong.parse::<TokenizerFile>().unwrap_err().to_string().contains("MODEL=FILE"), "{wrong}");
+            assert!(wrong.parse::<TokenizerFile>().unwrap_err().to_string().contains("MODEL=PATH"), "{wrong}");
         }
     }
 }
