@@ -49,6 +49,8 @@ struct Opened {
     tokenizer: Tokenizer,
     template: Option<Template>,
     info: ModelInfo,
+    /// Bytes of cache that there is room for beside the weights.
+    cache_bytes: usize,
 }
 
 impl Opened {
@@ -75,6 +77,8 @@ impl Opened {
             }
             (None, None) => {}
         }
+        // Before the weights are hashed: those that do not fit may be many.
+        let cache_bytes = room(name, path, outline.bytes(&weights, loading.compute)?, loading)?;
         let info = ModelInfo {
             name: name.to_string(),
             family: outline.family.clone(),
@@ -90,34 +94,33 @@ impl Opened {
             template_sha256: template.as_ref().map(|template| template.sha256.clone()),
             end_ids: tokenizer.ends.clone(),
         };
-        Ok(Opened { outline, weights, tokenizer, template, info })
+        Ok(Opened { outline, weights, tokenizer, template, info, cache_bytes })
     }
+}
 
-    /// Bytes of cache that there is room for beside the weights.
-    ///
-    /// # Errors
-    /// [`Error::Input`] where not even the weights fit.
-    fn room(&self, path: &Path, loading: &Loading) -> Result<usize> {
-        let (device, compute) = (loading.device, loading.compute);
-        let weights = self.outline.bytes(&self.weights, compute)?;
-        // A device without memory of its own shares the processor's.
-        let (free, most_cache) = match device.free_memory() {
-            Some(free) => (free, MOST_CACHE_OF_DEVICE),
-            None => (available(), MOST_CACHE),
-        };
-        let room = free.saturating_sub(weights);
-        let least = if device == Device::Cpu { LEAST_ROOM } else { LEAST_ROOM_OF_DEVICE };
-        if room < least {
-            let gib = |bytes: u64| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30));
-            return Err(Error::input(format!("the model {} does not fit into the memory of {device}", self.info.name))
-                .file(path)
-                .found(format!("{} for its weights in {}, {} free", gib(weights), compute.as_str(), gib(free)))
-                .expected(format!("{} free, for weights and work", gib(weights + least)))
-                .fix("take a smaller compute type (--dtype bf16, or int8 on the CPU), a smaller model, or a larger machine")
-                .into());
-        }
-        Ok((room / 2).min(most_cache) as usize)
+/// Bytes of cache that there is room for beside the `weights`, in bytes of the compute type.
+///
+/// # Errors
+/// [`Error::Input`] where not even the weights fit.
+fn room(name: &str, path: &Path, weights: u64, loading: &Loading) -> Result<usize> {
+    let (device, compute) = (loading.device, loading.compute);
+    // A device without memory of its own shares the processor's.
+    let (free, most_cache) = match device.free_memory() {
+        Some(free) => (free, MOST_CACHE_OF_DEVICE),
+        None => (available(), MOST_CACHE),
+    };
+    let room = free.saturating_sub(weights);
+    let least = if device == Device::Cpu { LEAST_ROOM } else { LEAST_ROOM_OF_DEVICE };
+    if room < least {
+        let gib = |bytes: u64| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30));
+        return Err(Error::input(format!("the model {name} does not fit into the memory of {device}"))
+            .file(path)
+            .found(format!("{} for its weights in {}, {} free", gib(weights), compute.as_str(), gib(free)))
+            .expected(format!("{} free, for weights and work", gib(weights + least)))
+            .fix("take a smaller compute type (--dtype bf16, or int8 on the CPU), a smaller model, or a larger machine")
+            .into());
     }
+    Ok((room / 2).min(most_cache) as usize)
 }
 
 /// Builds the decoder where it will be computed.
@@ -144,7 +147,7 @@ impl Model {
     /// Says what a model's files hold, without loading its weights; `name` is the model's name in the plan.
     ///
     /// # Errors
-    /// As [`Model::load`], but for tensors that are missing or of a wrong shape, and for its size.
+    /// As [`Model::load`], but for tensors of the blocks that are missing or of a wrong shape.
     pub fn inspect(name: &str, path: &Path, loading: &Loading) -> Result<ModelInfo> {
         Ok(Opened::open(name, path, loading)?.info)
     }
@@ -157,11 +160,26 @@ impl Model {
     /// missing, of a wrong shape or left over, or the model does not fit into memory; [`Error::Model`] where its tokenizer
     /// and weights do not belong together or its chat template has an error; [`Error::Io`] where a file can't be read.
     pub fn load(name: &str, path: &Path, loading: &Loading) -> Result<Model> {
-        let opened = Opened::open(name, path, loading)?;
-        let cache_bytes = opened.room(path, loading)?;
-        let Opened { outline, weights, tokenizer, template, info } = opened;
+        let Opened { outline, weights, tokenizer, template, info, cache_bytes } = Opened::open(name, path, loading)?;
         let decoder = build(name, &outline, &weights, loading)?;
         let template_options = loading.template_options.clone();
         Ok(Model { decoder, tokenizer, template, template_options, info, cache_bytes })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_into_memory_is_refused() {
+        let room = |weights| room("big", Path::new("big.gguf"), weights, &Loading::default());
+        assert!(room(1 << 20).unwrap() > 0);
+        let said = room(1 << 50).unwrap_err().to_string();
+        for part in
+            ["big does not fit into the memory of cpu", "big.gguf", "1048576.0 GiB for its weights in f32", "int8"]
+        {
+            assert!(said.contains(part), "{part}: {said}");
+        }
     }
 }
