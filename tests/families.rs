@@ -123,6 +123,38 @@ fn what_can_not_be_computed_is_refused_by_name() {
         })
     });
     says(&other, &["5001 tokens", "320 rows"]);
+    says(&config("llama2", &|c| c["num_hidden_layers"] = 1_000_000_000.into()), &["num_hidden_layers", "at most 4096"]);
+}
+
+#[test]
+fn tokenizers_that_lose_texts_are_refused() {
+    let says = |change: &dyn Fn(&mut Value), parts: &[&str]| {
+        let copy = changed("llama2", |dir| edit(&dir.join("tokenizer.json"), change));
+        let text = load(copy.path(), &TemplateOptions::new()).unwrap_err().to_string();
+        assert!(parts.iter().all(|part| text.contains(part)), "{text}");
+    };
+    says(&|t| t["model"]["dropout"] = 0.5.into(), &["tokenizer.json", "model.dropout", "0.5"]);
+    let precompiled = serde_json::json!({"type": "Precompiled", "precompiled_charsmap": "AAAA"});
+    says(&|t| t["normalizer"] = precompiled.clone(), &["tokenizer.json", "can't be used"]);
+    let nothing = serde_json::json!({"type": "Replace", "pattern": {"Regex": "."}, "content": ""});
+    says(&|t| t["normalizer"] = nothing.clone(), &["same tokens of different texts"]);
+}
+
+#[test]
+fn tensors_in_the_same_place_are_refused() {
+    let copy = changed("llama2", |dir| {
+        let path = dir.join("model.safetensors");
+        let bytes = std::fs::read(&path).unwrap();
+        let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+        let mut header: Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
+        let name = |of: &str| format!("model.layers.{of}.input_layernorm.weight");
+        header[name("1")] = header[name("0")].clone();
+        let header = header.to_string();
+        let parts = [&(header.len() as u64).to_le_bytes(), header.as_bytes(), &bytes[8 + length..]];
+        std::fs::write(&path, parts.concat()).unwrap();
+    });
+    let text = load(copy.path(), &TemplateOptions::new()).unwrap_err().to_string();
+    assert!(text.contains("lie in the same place") && text.contains("model.safetensors"), "{text}");
 }
 
 #[test]
@@ -134,10 +166,17 @@ fn options_and_faults_of_templates_are_named() {
         let text = "{{ bos_token }}\n{% for message in messages %}\n{{ message.content | nothing }}\n{% endfor %}";
         std::fs::write(dir.join("chat_template.jinja"), text).unwrap();
     });
-    let error = load(broken.path(), &TemplateOptions::new()).map(|m| m.render("x", None, false));
-    let text = match error {
-        Err(e) => e.to_string(),
-        Ok(rendered) => rendered.unwrap_err().to_string(),
-    };
+    let text = load(broken.path(), &TemplateOptions::new()).unwrap_err().to_string();
     assert!(text.contains("line 3") && text.contains("nothing"), "{text}");
+    let says = |template: &str, part: &str| {
+        let copy = changed("qwen3", |dir| std::fs::write(dir.join("chat_template.jinja"), template).unwrap());
+        let text = load(copy.path(), &TemplateOptions::new()).unwrap_err().to_string();
+        assert!(text.contains(part) && text.contains("chat_template.jinja"), "{text}");
+    };
+    says("hello", "leaves the prompt out");
+    let loops = "{% for a in range(90000) %}{% for b in range(90000) %}{{ a }}{% endfor %}{% endfor %}";
+    says(loops, "does not end");
+    let doubled =
+        "{% set n = namespace(x='xxxxxxxx') %}{% for a in range(60) %}{% set n.x = n.x ~ n.x %}{% endfor %}{{ n.x }}";
+    says(doubled, "does not end");
 }

@@ -77,6 +77,7 @@ impl Opened {
             }
             (None, None) => {}
         }
+        probe(name, &tokenizer, template.as_ref(), &loading.template_options)?;
         // Before the weights are hashed: those that do not fit may be many.
         let cache_bytes = room(name, path, outline.bytes(&weights, loading.compute)?, loading)?;
         let info = ModelInfo {
@@ -96,6 +97,29 @@ impl Opened {
         };
         Ok(Opened { outline, weights, tokenizer, template, info, cache_bytes })
     }
+}
+
+/// Refuses a template that does not take a user's turn, and files that make the same prompt of different texts: every
+/// wording would get the same answer, and the model would look perfectly stable.
+fn probe(name: &str, tokenizer: &Tokenizer, template: Option<&Template>, options: &TemplateOptions) -> Result<()> {
+    let through = |text: &str| match template {
+        Some(template) => template.render(name, text, None, options),
+        None => Ok(text.to_string()),
+    };
+    let (one, other) = (through("Where is it?")?, through("And tell me more.")?);
+    if one == other {
+        let from = tokenizer.chat_template.as_ref().map_or("", |source| &source.from);
+        return Err(Error::input(format!("the chat template of {name} ({from}) leaves the prompt out"))
+            .found(format!("{:?} for every prompt", one.chars().take(80).collect::<String>()))
+            .expected("a template that writes the content of the messages")
+            .into());
+    }
+    if tokenizer.encode(&one, None)? == tokenizer.encode(&other, None)? {
+        return Err(Error::input(format!("the tokenizer of {name} makes the same tokens of different texts"))
+            .expected("a vocabulary that can write them, and no step that takes them away")
+            .into());
+    }
+    Ok(())
 }
 
 /// Bytes of cache that there is room for beside the `weights`, in bytes of the compute type.

@@ -33,7 +33,7 @@ mod scores;
 pub(crate) mod simd;
 mod template;
 mod tensors;
-mod tokenizer;
+pub(crate) mod tokenizer;
 mod tree;
 pub mod weights;
 

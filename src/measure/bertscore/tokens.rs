@@ -6,6 +6,7 @@
 use tokenizers::{Encoding, PostProcessor, Tokenizer, TruncationParams};
 
 use crate::measure::words::is_python_space;
+use crate::model::tokenizer::guarded;
 
 /// A text's tokens.
 pub(super) struct Tokens {
@@ -22,9 +23,10 @@ pub(super) struct TextTokenizer {
 }
 
 impl TextTokenizer {
-    /// Reads tokenizer.json. Errors: it is damaged, adds no begin and end tokens, or has ids beyond the vocabulary.
+    /// Reads tokenizer.json. Errors: it is damaged, adds no begin and end tokens, has ids beyond the vocabulary,
+    /// or can't tell texts apart.
     pub(super) fn read(json: &[u8], max_tokens: usize, vocabulary: usize) -> Result<TextTokenizer, String> {
-        let mut tokenizer = Tokenizer::from_bytes(json).map_err(|e| e.to_string())?;
+        let mut tokenizer = guarded(|| Tokenizer::from_bytes(json)).map_err(|e| e.to_string())?;
         let truncation = TruncationParams { max_length: max_tokens, ..TruncationParams::default() };
         tokenizer.with_padding(None).with_truncation(Some(truncation)).map_err(|e| e.to_string())?;
         let last = tokenizer.get_vocab(true).into_values().max().unwrap_or(0);
@@ -38,7 +40,11 @@ impl TextTokenizer {
         if edges.is_empty() {
             return Err("its post_processor adds no begin and end tokens".to_string());
         }
-        Ok(TextTokenizer { tokenizer, edges })
+        let read = TextTokenizer { tokenizer, edges };
+        if read.tokens("Where is it?")?.ids == read.tokens("And tell me more.")?.ids {
+            return Err("it makes the same tokens of different texts".to_string());
+        }
+        Ok(read)
     }
 
     /// The tokens of a text.
@@ -47,7 +53,7 @@ impl TextTokenizer {
         if text.is_empty() {
             return Ok(Tokens { ids: self.edges.clone(), truncated: false });
         }
-        let encoding = self.tokenizer.encode_fast(text, true).map_err(|e| e.to_string())?;
+        let encoding = guarded(|| self.tokenizer.encode_fast(text, true)).map_err(|e| e.to_string())?;
         Ok(Tokens { ids: encoding.get_ids().to_vec(), truncated: !encoding.get_overflowing().is_empty() })
     }
 

@@ -14,6 +14,8 @@ use super::rotations::{Wanted, rotary};
 use crate::Result;
 
 const LAYERS: Key = ("num_hidden_layers", "block_count");
+/// More than any model has: a damaged number of layers would take the memory that it asks for.
+const MOST_LAYERS: usize = 4096;
 const HEADS: Key = ("num_attention_heads", "attention.head_count");
 const KEY_HEADS: Key = ("num_key_value_heads", "attention.head_count_kv");
 const HEAD: Key = ("head_dim", "attention.key_length");
@@ -74,6 +76,7 @@ pub fn common(facts: &Facts<'_>) -> Result<Description> {
     let width = facts.count(("hidden_size", "embedding_length"))?;
     let spare = facts.count_if(("", "nextn_predict_layers"))?.unwrap_or(0);
     let all = facts.count(LAYERS)?;
+    facts.refuse(LAYERS, all > MOST_LAYERS, &format!("at most {MOST_LAYERS} layers"))?;
     let layers = all.checked_sub(spare).filter(|&layers| layers > 0);
     let layers =
         layers.ok_or_else(|| facts.bad(LAYERS, &format!("more than {spare}, the blocks that predict further")))?;

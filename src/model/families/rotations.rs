@@ -158,9 +158,10 @@ fn of_gguf(facts: &Facts<'_>, wanted: Wanted) -> Result<(Rotary, Option<usize>)>
     };
     let dimensions = ("", if sliding { "rope.dimension_count_swa" } else { "rope.dimension_count" });
     let turned = match facts.count_if(dimensions)? {
-        Some(turned) if turned <= wanted.head => turned,
-        Some(_) if !sliding => {
-            return Err(facts.bad(dimensions, &format!("at most {}, the length of a head", wanted.head)));
+        Some(turned) if turned <= wanted.head && turned.is_multiple_of(2) => turned,
+        Some(turned) if !sliding || turned <= wanted.head => {
+            let expected = format!("an even number of at most {}, the length of a head", wanted.head);
+            return Err(facts.bad(dimensions, &expected));
         }
         _ => turned(facts, wanted.head, wanted.share)?,
     };

@@ -16,8 +16,14 @@ use crate::{Error, Result};
 /// Files without which a folder is no model.
 const NEEDED: [&str; 2] = ["config.json", "tokenizer.json"];
 /// Files that change how a model runs, where it has them.
-const OPTIONAL: [&str; 4] =
-    ["generation_config.json", "tokenizer_config.json", "special_tokens_map.json", "chat_template.jinja"];
+const OPTIONAL: [&str; 6] = [
+    "generation_config.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "chat_template.jinja",
+    "chat_template.json",
+];
 
 /// A model in the cache, whether anything of it is there or not.
 #[derive(Debug)]

@@ -127,6 +127,9 @@ impl<'a> Client<'a> {
         if !is_commit(&answer.sha) {
             return Err(unusable(format!("the commit {:?}", answer.sha)));
         }
+        if is_commit(revision) && answer.sha != revision {
+            return Err(unusable(format!("the commit {}, where {revision} was asked for", answer.sha)));
+        }
         // A file without size or hash can't be fetched; that is an error where it is wanted.
         let remote = |file: Sibling| {
             let remote = match file.lfs {

@@ -150,12 +150,12 @@ impl Download<'_> {
         if wanted.is_empty() {
             return Ok(());
         }
-        let bytes = wanted.iter().map(|(_, file)| file.size).sum();
+        let bytes = wanted.iter().fold(0, |sum: u64, (_, file)| sum.saturating_add(file.size));
         transfer.begin(&self.name.id, bytes);
-        let mut before = 0;
+        let mut before = 0u64;
         let fetched = wanted.iter().try_for_each(|(name, file)| {
-            self.file(name, file, &|bytes| transfer.reach(before + bytes))?;
-            before += file.size;
+            self.file(name, file, &|bytes| transfer.reach(before.saturating_add(bytes)))?;
+            before = before.saturating_add(file.size);
             Ok(())
         });
         transfer.end();

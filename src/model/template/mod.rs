@@ -67,6 +67,10 @@ const TODAY: [(char, &str); 14] = [
     ('S', "00"),
 ];
 
+/// What one prompt may cost a template, where an instruction costs 1 and 64 bytes of text do: hundreds of times what the
+/// longest templates need, and a second of work at most.
+const FUEL: u64 = 5_000_000;
+
 impl Template {
     /// Compiles a template. `names` are the variables for special tokens (`bos_token`, ...).
     ///
@@ -74,6 +78,7 @@ impl Template {
     /// [`Error::Model`] with the line of a syntax error.
     pub fn new(model: &str, source: &Source, names: &[(&'static str, String)]) -> Result<Template> {
         let mut environment = Environment::new();
+        environment.set_fuel(Some(FUEL));
         let blocks = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
         environment.set_syntax(blocks.map_err(Error::model(model))?);
         environment.add_function("raise_exception", |message: String| -> Result<Value, minijinja::Error> {
@@ -148,6 +153,7 @@ fn readable(source: &str) -> Result<String, regex::Error> {
 fn shown(e: &minijinja::Error, source: &str) -> String {
     let what = match (e.kind(), e.detail()) {
         (ErrorKind::InvalidOperation, Some(detail)) => detail.to_string(),
+        (ErrorKind::OutOfFuel, _) => "it does not end, or writes far more than a prompt".to_string(),
         (kind, Some(detail)) => format!("{kind}: {detail}"),
         (kind, None) => kind.to_string(),
     };

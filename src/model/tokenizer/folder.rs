@@ -7,9 +7,9 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
-use tokenizers::{AddedToken, Tokenizer as Inner};
+use tokenizers::{AddedToken, ModelWrapper, Tokenizer as Inner};
 
-use super::{Parts, Tokenizer};
+use super::{Parts, Tokenizer, guarded};
 use crate::model::template::Source;
 use crate::{Error, Result, hash, text_file};
 
@@ -81,7 +81,17 @@ impl Tokenizer {
         }
         let raw = std::fs::read(&file).map_err(Error::io("read", &file))?;
         let broken = |e: &dyn std::fmt::Display| Error::input(format!("the tokenizer can't be used: {e}")).file(&file);
-        let mut inner = Inner::from_bytes(&raw).map_err(|e| broken(&e))?;
+        let mut inner = guarded(|| Inner::from_bytes(&raw)).map_err(|e| broken(&e))?;
+        if let ModelWrapper::BPE(bpe) = inner.get_model()
+            && bpe.dropout.is_some_and(|share| share > 0.0)
+        {
+            return Err(Error::input("the tokenizer cuts the same text differently each time")
+                .file(&file)
+                .key("model.dropout")
+                .found(bpe.dropout.unwrap_or_default().to_string())
+                .expected("null: dropout is for training")
+                .into());
+        }
         inner.with_truncation(None).map_err(|e| broken(&e))?;
         inner.with_padding(None);
         let mut config = Object::read(folder, CONFIG)?;
@@ -188,7 +198,7 @@ fn begin(inner: &Inner, config: &Object, names: &[(&'static str, String)]) -> to
     match config.map.get("add_bos_token").and_then(Value::as_bool) {
         Some(begins) => Ok(id("bos_token").filter(|_| begins)),
         None => {
-            let first = inner.encode_fast("", true)?.get_ids().first().copied();
+            let first = guarded(|| inner.encode_fast("", true))?.get_ids().first().copied();
             Ok(first.filter(|first| Some(*first) != id("eos_token") || id("bos_token") == id("eos_token")))
         }
     }

@@ -17,6 +17,7 @@ mod gguf;
 mod pre;
 mod sentencepiece;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use regex::Regex;
@@ -60,6 +61,11 @@ struct Parts {
 
 /// Tokens that some family's chat template closes a turn with.
 const TURN_ENDS: [&str; 6] = ["<|im_end|>", "<|eot_id|>", "<|end_of_turn|>", "<end_of_turn>", "<turn|>", "<|end|>"];
+
+/// What the library gives; where it panics, as it does on settings that do not fit each other, an error.
+pub(crate) fn guarded<T>(work: impl FnOnce() -> tokenizers::Result<T>) -> tokenizers::Result<T> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err("its settings do not fit each other".into()))
+}
 
 impl Tokenizer {
     /// Reads a model's tokenizer: of a GGUF file, of a folder with tokenizer.json, or of such a tokenizer.json; no
@@ -158,10 +164,10 @@ impl Tokenizer {
     /// # Errors
     /// [`Error::Model`] where the tokenizer library fails.
     pub fn encode(&self, text: &str, breaker: Option<char>) -> Result<Vec<u32>> {
-        let encoding = match breaker {
+        let encoding = guarded(|| match breaker {
             None => self.inner.encode_fast(text, false),
             Some(breaker) => self.encode_broken(text, breaker),
-        };
+        });
         Ok(encoding.map_err(Error::model("tokenizer"))?.get_ids().to_vec())
     }
 

@@ -165,3 +165,22 @@ impl Mapped {
         Ok(Mapped { path: path.to_path_buf(), bytes })
     }
 }
+
+/// Errors: two tensors share bytes.
+fn refuse_overlap(path: &Path, tensors: &[(String, Tensor)]) -> Result<()> {
+    let mut sorted: Vec<&(String, Tensor)> = tensors.iter().filter(|(_, tensor)| !tensor.bytes.is_empty()).collect();
+    sorted.sort_by_key(|(_, tensor)| tensor.bytes.start);
+    match sorted.array_windows().find(|[(_, before), (_, after)]| after.bytes.start < before.bytes.end) {
+        None => Ok(()),
+        Some([(first, before), (second, after)]) => {
+            Err(Error::input(format!("the model's tensors {first} and {second} lie in the same place"))
+                .file(path)
+                .found(format!(
+                    "bytes {} to {}, and {} to {}",
+                    before.bytes.start, before.bytes.end, after.bytes.start, after.bytes.end
+                ))
+                .expected("bytes of its own for each tensor")
+                .into())
+        }
+    }
+}

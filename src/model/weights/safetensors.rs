@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 
 use super::shards::{INDEX, Index, ONE};
-use super::{Encoding, Mapped, Tensor, Weights};
+use super::{Encoding, Mapped, Tensor, Weights, refuse_overlap};
 use crate::{Error, Result};
 
 /// A header is longer than this only in a file that is something else.
@@ -93,6 +93,7 @@ fn read(path: &Path) -> Result<(Mapped, Vec<(String, Tensor)>)> {
         let tensor = tensor(path, &name, entry, start, size)?;
         tensors.push((name, tensor));
     }
+    refuse_overlap(path, &tensors)?;
     Ok((file, tensors))
 }
 

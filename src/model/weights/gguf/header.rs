@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::Value;
-use crate::model::weights::{Encoding, Tensor};
+use crate::model::weights::{Encoding, Tensor, refuse_overlap};
 use crate::{Error, Result};
 
 /// Tensor encodings by their number in the file.
@@ -69,6 +69,9 @@ impl<'a> Header<'a> {
             let key = self.text()?;
             let kind = self.u32()?;
             let value = self.value(kind, 0)?;
+            if metadata.contains_key(&key) {
+                return Err(self.cut(&format!("the metadata key {key} twice")));
+            }
             metadata.insert(key, value);
         }
         let mut tensors = Vec::new();
@@ -76,17 +79,22 @@ impl<'a> Header<'a> {
             tensors.push(self.tensor_entry()?);
         }
         let alignment = match metadata.get("general.alignment") {
-            Some(Value::Int(n)) if (1..=1 << 20).contains(n) => *n as usize,
-            _ => 32,
+            None => 32,
+            Some(Value::Int(n)) if (8..=1 << 20).contains(n) && (*n as usize).is_power_of_two() => *n as usize,
+            Some(other) => return Err(self.cut(&format!("general.alignment {other:?}, no power of two from 8"))),
         };
         let start = (self.size - self.rest.len()).div_ceil(alignment) * alignment;
         for (name, tensor) in &mut tensors {
+            if !tensor.bytes.start.is_multiple_of(alignment) {
+                return Err(self.cut(&format!("tensor {name} does not begin at a multiple of {alignment} bytes")));
+            }
             let bytes = tensor.bytes.start.saturating_add(start)..tensor.bytes.end.saturating_add(start);
             if bytes.end > self.size {
                 return Err(self.cut(&format!("tensor {name} ends after the file's end")));
             }
             tensor.bytes = bytes;
         }
+        refuse_overlap(self.path, &tensors)?;
         Ok((metadata, tensors))
     }
 
